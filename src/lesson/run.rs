@@ -1,0 +1,32 @@
+//! The one thing that the checker and the player ask for: run this plan.
+
+use super::Span;
+use super::model::Plan;
+use crate::trace::Trace;
+
+/// Something that runs a plan on real servers. `main` hands the engine to whoever needs a run as one of these, so that
+/// neither the checker nor the player knows the engine.
+pub trait RunLesson {
+    /// Runs `plan` from beginning to end.
+    ///
+    /// # Errors
+    /// See [`RunFailure`].
+    fn run(&mut self, plan: &Plan) -> Result<Trace, RunFailure>;
+}
+
+/// Why there is no trace.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum RunFailure {
+    /// The plan uses what this program cannot do: exit code 2. One entry per place, with what it is.
+    #[error("the lesson needs what lockscope cannot do yet")]
+    Refused(Vec<(Span, String)>),
+    /// `needs:` is not met, or the server cannot do it: the variant is skipped, with this reason.
+    #[error("skipped: {0}")]
+    Skipped(String),
+    /// No server, or one that cannot be used: exit code 3.
+    #[error("{0}")]
+    Environment(String),
+    /// The engine lost its footing: nothing can be said of the lesson. Exit code 5.
+    #[error("{0}")]
+    Engine(String),
+}

@@ -1,0 +1,4 @@
+//! lockscope: run a lock lesson on real Redis servers, record it, and play it back.
+
+pub mod lesson;
+pub mod trace;

@@ -1,0 +1,3 @@
+//! lockscope's command line.
+
+fn main() {}

@@ -1,0 +1,22 @@
+//! What happened in one run, as plain data, and what follows from it.
+//!
+//! A [`Trace`] is a header (who there was) and a list of [`Record`]s (what happened, in order). Everything that a
+//! reader is shown is a fold over these: the [`State`] at a playhead, the [`Finding`]s, the [`Verdict`]. Nothing in
+//! here knows Redis, the engine, or a terminal.
+
+pub mod event;
+pub mod finding;
+pub mod reply;
+pub mod state;
+pub mod text;
+pub mod time;
+
+pub use event::{
+    Cause, ClientInfo, EventInfo, EventKind, Header, KeyOp, KeyState, LinkState, LockInfo, NodeInfo, Outcome, Record,
+    Role, Trace, Value, What, Why,
+};
+pub use finding::{Finding, FindingKind, Group, Verdict};
+pub use reply::Reply;
+pub use state::State;
+pub use text::{Lang, Text};
+pub use time::LessonTime;
