@@ -2,3 +2,4 @@
 
 pub mod lesson;
 pub mod trace;
+pub mod tui;

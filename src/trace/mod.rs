@@ -10,6 +10,7 @@ pub mod reply;
 pub mod state;
 pub mod text;
 pub mod time;
+pub mod timeline;
 
 pub use event::{
     Cause, ClientInfo, EventInfo, EventKind, Header, KeyOp, KeyState, LinkState, LockInfo, NodeInfo, Outcome, Record,
@@ -20,3 +21,4 @@ pub use reply::Reply;
 pub use state::State;
 pub use text::{Lang, Text};
 pub use time::LessonTime;
+pub use timeline::{Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Timeline};

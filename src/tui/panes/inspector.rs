@@ -1,0 +1,219 @@
+//! What is true at the playhead: each server with its key, and each client's belief beside what Redis says.
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::trace::{KeyState, LessonTime, LinkState, LockInfo, Role, Value};
+use crate::tui::canvas::Canvas;
+use crate::tui::narrate::short_value;
+use crate::tui::player::Focus;
+use crate::tui::strings::secs;
+use crate::tui::text::width;
+use crate::tui::theme::Theme;
+use crate::tui::view::Scene;
+
+/// One line in pieces.
+type Line = Vec<(String, Style)>;
+
+/// Draws servers, links and clients.
+pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
+    let inner = canvas.frame(area, scene.ui.get("pane.inspector"), scene.focused(Focus::Inspector));
+    let pane = Pane { scene, theme: canvas.theme, wide: inner.width };
+    let mut lines = pane.lines(canvas, true);
+    if lines.len() > usize::from(inner.height) {
+        lines = pane.lines(canvas, false);
+    }
+    let most = lines.len().saturating_sub(usize::from(inner.height));
+    let skipped = usize::from(scene.scroll(Focus::Inspector)).min(most);
+    for (row, line) in (0..inner.height).zip(lines.iter().skip(skipped)) {
+        let pieces: Vec<(&str, Style)> = line.iter().map(|(text, style)| (text.as_str(), *style)).collect();
+        canvas.line(inner, row, &pieces);
+    }
+    if skipped < most {
+        let rest = format!(" ↓ {} ", most - skipped);
+        canvas.flush_right(
+            Rect::new(area.x, area.bottom() - 1, area.width.saturating_sub(2), 1),
+            0,
+            &rest,
+            canvas.theme.secondary(),
+        );
+    }
+}
+
+struct Pane<'a> {
+    scene: &'a Scene<'a>,
+    theme: Theme,
+    wide: u16,
+}
+
+impl Pane<'_> {
+    fn lines(&self, canvas: &Canvas<'_>, roomy: bool) -> Vec<Line> {
+        let header = &self.scene.recording.trace.header;
+        let mut lines = Vec::new();
+        for info in &header.nodes {
+            if roomy && !lines.is_empty() {
+                lines.push(Vec::new());
+            }
+            self.node(canvas, &info.name, roomy, &mut lines);
+        }
+        if roomy {
+            lines.push(Vec::new());
+        }
+        for ((a, b), view) in &self.scene.state.links {
+            let key = match view.state {
+                LinkState::Held => "inspector.link_held",
+                LinkState::Cut => "inspector.link_cut",
+                LinkState::Slow { .. } => "inspector.link_slow",
+                LinkState::Open => "inspector.link_open",
+            };
+            let text = self.scene.ui.fill(key, &[("a", a), ("b", b), ("held", &view.held.to_string())]);
+            lines.push(vec![(text, self.theme.warning())]);
+        }
+        for (i, client) in header.clients.iter().enumerate() {
+            for lock in &header.locks {
+                lines.push(self.client(i, &client.name, lock));
+            }
+        }
+        lines
+    }
+
+    fn node(&self, canvas: &Canvas<'_>, name: &str, roomy: bool, lines: &mut Vec<Line>) {
+        let ui = self.scene.ui;
+        let header = &self.scene.recording.trace.header;
+        let Some(node) = self.scene.state.nodes.get(name) else { return };
+        let role = match node.role {
+            Role::Master => ui.get("inspector.master"),
+            Role::Replica => ui.get("inspector.replica"),
+        };
+        let (up, up_style) = if node.up {
+            (ui.get("inspector.up"), self.theme.text())
+        } else {
+            (ui.get("inspector.down"), self.theme.violation())
+        };
+        let mut title = vec![(format!("{name} "), self.theme.strong())];
+        if header.nodes.len() > 1 || roomy {
+            title.push((format!(" {role} "), self.theme.text()));
+        }
+        if roomy || !node.up {
+            title.push((format!(" {up} "), up_style));
+        }
+        if roomy {
+            lines.push(title);
+            for lock in &header.locks {
+                self.key_roomy(canvas, lock, node.keys.get(&lock.key), lines);
+            }
+            return;
+        }
+        // One line: the key's owner and TTL beside the server's name.
+        for lock in &header.locks {
+            let mut line = std::mem::take(&mut title);
+            if header.locks.len() > 1 {
+                line.push((format!(" {} ", lock.name), self.theme.secondary()));
+            }
+            match node.keys.get(&lock.key) {
+                None => line.push((" (nil)".to_owned(), self.theme.text())),
+                Some(key) => {
+                    line.push((" ".to_owned(), self.theme.text()));
+                    line.push(self.owner(key));
+                    line.push((format!(" {} ", self.value(key)), self.theme.secondary()));
+                    line.extend(self.ttl(canvas, lock, key, 8));
+                }
+            }
+            lines.push(line);
+        }
+    }
+
+    fn key_roomy(&self, canvas: &Canvas<'_>, lock: &LockInfo, key: Option<&KeyState>, lines: &mut Vec<Line>) {
+        let ui = self.scene.ui;
+        let label = |text: &str| (format!("  {text}  "), self.theme.secondary());
+        let Some(key) = key else {
+            lines.push(vec![label(&lock.key), ("(nil)".to_owned(), self.theme.text())]);
+            lines.push(vec![label(ui.get("inspector.owner")), (ui.get("inspector.nobody").to_owned(), self.theme.text())]);
+            return;
+        };
+        lines.push(vec![label(&lock.key), (self.value(key), self.theme.text())]);
+        let mut line = vec![label(ui.get("inspector.owner")), self.owner(key), label("TTL")];
+        let used: usize = line.iter().map(|(text, _)| width(text)).sum();
+        let room = usize::from(self.wide).saturating_sub(used + 12).min(24);
+        line.extend(self.ttl(canvas, lock, key, u16::try_from(room).unwrap_or(8)));
+        lines.push(line);
+    }
+
+    fn value(&self, key: &KeyState) -> String {
+        match &key.value {
+            Value::String(text) => format!("\"{}\"", short_value(text)),
+            Value::Hash(fields) => {
+                let fields = fields.iter().map(|(field, value)| format!("{}: {value}", short_value(field)));
+                format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+            }
+            Value::Other { r#type, len } => format!("{type} ({len})"),
+        }
+    }
+
+    fn owner(&self, key: &KeyState) -> (String, Style) {
+        let header = &self.scene.recording.trace.header;
+        let Some(name) = &key.owner else {
+            return (self.scene.ui.get("inspector.nobody").to_owned(), self.theme.text());
+        };
+        let index = header.clients.iter().position(|client| client.name == *name);
+        (name.clone(), index.map_or(self.theme.strong(), |index| self.theme.owner(index)))
+    }
+
+    /// What is left of the key's life at the playhead, in numbers and as a bar.
+    fn ttl(&self, canvas: &Canvas<'_>, lock: &LockInfo, key: &KeyState, cells: u16) -> Line {
+        let Some(deadline) = key.deadline else {
+            return vec![(self.scene.ui.get("inspector.forever").to_owned(), self.theme.warning())];
+        };
+        let left = deadline.saturating_sub(self.scene.player.playhead.t());
+        let whole = lock.ttl.map_or(left.ms(), |ttl| ttl.ms().max(left.ms()));
+        let about = if key.approximate { "~" } else { "" };
+        let text = self.scene.ui.fill("inspector.seconds", &[("t", &format!("{about}{}", tenths(left)))]);
+        let (full, empty) = canvas.bar(cells, left.ms(), whole);
+        let index = key.owner.as_ref().and_then(|name| {
+            self.scene.recording.trace.header.clients.iter().position(|client| client.name == *name)
+        });
+        let style = index.map_or(self.theme.text(), |index| self.theme.owner(index));
+        vec![(format!("{text} "), self.theme.text()), (full, style), (empty, self.theme.secondary())]
+    }
+
+    fn client(&self, index: usize, name: &str, lock: &LockInfo) -> Line {
+        let ui = self.scene.ui;
+        let header = &self.scene.recording.trace.header;
+        let Some(client) = self.scene.state.clients.get(name) else { return Vec::new() };
+        let believes = client.believes.contains_key(&lock.name);
+        let holds = self.scene.state.holds(header, name, &lock.name);
+        let works = client.works.contains_key(&lock.name);
+        let waits = client.acquiring.values().any(|acquiring| acquiring.lock == lock.name && acquiring.waits);
+        let thinks = ui.get(match (client.crashed, believes, waits) {
+            (true, ..) => "inspector.crashed",
+            (_, true, _) => "inspector.mine",
+            (_, _, true) => "inspector.waits",
+            _ => "inspector.not_mine",
+        });
+        let mut line = vec![(format!("{name} "), self.theme.owner(index))];
+        if header.locks.len() > 1 {
+            line.push((format!("{} ", lock.name), self.theme.secondary()));
+        }
+        let thinks_style = if believes { self.theme.strong() } else { self.theme.text() };
+        line.push((thinks.to_owned(), thinks_style));
+        if client.paused.is_some() {
+            line.push((format!(" {}", ui.get("inspector.paused")), self.theme.warning()));
+        } else if works {
+            line.push((format!(" {}", ui.get("inspector.works")), self.theme.text()));
+        }
+        let redis = ui.get(if holds { "inspector.redis_yes" } else { "inspector.redis_no" });
+        line.push((format!(" · {redis}"), if holds { self.theme.strong() } else { self.theme.text() }));
+        if believes && !holds {
+            line.push((format!(" {}", ui.get("inspector.at_risk")), self.theme.violation()));
+        } else if holds && !believes && !client.acquiring.values().any(|acquiring| acquiring.lock == lock.name) {
+            line.push((format!(" {}", ui.get("inspector.left_behind")), self.theme.warning()));
+        }
+        line
+    }
+}
+
+/// `7.4`: a countdown that jitters in the third decimal cannot be read.
+fn tenths(t: LessonTime) -> String {
+    let tenths = t.ms().div_ceil(100);
+    if t.ms() < 1000 { secs(t) } else { format!("{}.{}", tenths / 10, tenths % 10) }
+}
