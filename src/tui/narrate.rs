@@ -67,7 +67,11 @@ impl Narrator<'_> {
         }
         for i in here.clone() {
             if let Some(text) = self.record(i, end, state) {
-                told.push(Told { text, tone: Tone::Fact });
+                let tone = match records[i].what {
+                    What::TaskEnded { .. } | What::EventSkipped { .. } | What::End => Tone::Aside,
+                    _ => Tone::Fact,
+                };
+                told.push(Told { text, tone });
             }
         }
         for found in &self.recording.findings {

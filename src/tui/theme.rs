@@ -148,10 +148,10 @@ impl Theme {
         self.hue(Style::new().add_modifier(Modifier::BOLD), Color::Blue)
     }
 
-    /// The playhead.
+    /// The playhead: it crosses what has a hue or is dimmed, and takes on neither.
     #[must_use]
     pub const fn playhead(self) -> Style {
-        Style::new().add_modifier(Modifier::BOLD)
+        Style::new().fg(Color::Reset).remove_modifier(Modifier::DIM).add_modifier(Modifier::BOLD)
     }
 
     /// A pane's border.

@@ -137,12 +137,10 @@ struct Places {
 
 /// Rows that the middle panes and the log need at least, borders included.
 const LEAST_MIDDLE: u16 = 6;
-const LEAST_LOG: u16 = 3;
+const LEAST_LOG: u16 = 4;
 
 fn places(scene: &Scene<'_>, question: bool, area: Rect) -> Places {
-    let wanted = timeline::wanted_height(scene);
-    let most = area.height.saturating_sub(LEAST_MIDDLE + LEAST_LOG);
-    let upper = wanted.min(most);
+    let upper = timeline::wanted_height(scene, area.height.saturating_sub(LEAST_MIDDLE + LEAST_LOG));
     let rest = area.height - upper;
     // A question and its choices need room more than the log does.
     let middle = if question { (rest * 2 / 3).clamp(LEAST_MIDDLE, 14) } else { (rest / 2).clamp(LEAST_MIDDLE, 12) };
@@ -150,7 +148,7 @@ fn places(scene: &Scene<'_>, question: bool, area: Rect) -> Places {
     let [timeline, middle, log] =
         Layout::vertical([Constraint::Length(upper), Constraint::Length(middle), Constraint::Min(0)]).areas(area);
     // The inspector's lines are short; what is left is for text.
-    let side = (area.width * 2 / 5).clamp(30, 64);
+    let side = (area.width * 2 / 5).clamp(34, 64);
     let [story, inspector] = Layout::horizontal([Constraint::Min(0), Constraint::Length(side)]).areas(middle);
     Places { timeline, story, inspector, log }
 }

@@ -13,6 +13,9 @@ use crate::tui::text::{cut, width};
 use crate::tui::theme::{Glyph, Theme};
 use crate::tui::view::Scene;
 
+/// With less room than this the names go without the word "variant".
+const ROOMY: usize = 48;
+
 /// Over the catalogue.
 pub fn catalogue(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
     let theme = canvas.theme;
@@ -26,7 +29,7 @@ pub fn catalogue(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
 /// Over a lesson whose run is not there.
 pub fn waiting(canvas: &mut Canvas<'_>, ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize, area: Rect) {
     let theme = canvas.theme;
-    let variant = variant_text(ui, lang, lesson, variant);
+    let variant = variant_text(ui, lang, lesson, variant, false);
     let title = format!(" {} ", lesson.title.get(lang));
     canvas.line(area, 0, &[(&title, theme.strong()), (" ", theme.text()), (&variant, theme.text())]);
 }
@@ -54,7 +57,7 @@ pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     // Left of it: as much of the lesson's and the variant's name as there is room for.
     let lesson = scene.lesson;
     let lang = scene.app.lang;
-    let variant = variant_text(&scene.ui, lang, lesson, scene.player.variant);
+    let variant = variant_text(&scene.ui, lang, lesson, scene.player.variant, room < ROOMY);
     let title = lesson.title.get(lang);
     let name = format!("{} · {title}", lesson.id);
     let variant = cut(&variant, room * 3 / 5);
@@ -70,7 +73,7 @@ pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     canvas.line(Rect::new(start, area.y, area.right() - start, 1), 0, &right);
 }
 
-fn variant_text(ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize) -> String {
+fn variant_text(ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize, short: bool) -> String {
     let Some(plan) = lesson.plans.get(variant) else { return String::new() };
     if lesson.plans.len() < 2 {
         return String::new();
@@ -79,13 +82,13 @@ fn variant_text(ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize) -> String 
     let count = lesson.plans.len().to_string();
     let title = plan.variant_title.get(lang);
     let title = if title.is_empty() { &plan.variant } else { title };
-    ui.fill("header.variant", &[("i", &number), ("n", &count), ("title", title)])
+    ui.fill(if short { "header.variant_short" } else { "header.variant" }, &[("i", &number), ("n", &count), ("title", title)])
 }
 
 /// How things stand, in words.
 #[must_use]
 pub fn status(ui: &Ui, theme: Theme, standing: Standing) -> (String, Style) {
-    let since = |key, t| ui.fill(key, &[("t", &clock(t))]);
+    let since = |key, t| ui.fill(key, &[("t", &secs(t))]);
     match standing {
         Standing::Safe => (format!("{} {}", theme.glyph(Glyph::Right), ui.get("status.safe")), theme.safe()),
         Standing::Broken(t) => {

@@ -69,11 +69,7 @@ impl Pane<'_> {
             let text = self.scene.ui.fill(key, &[("a", a), ("b", b), ("held", &view.held.to_string())]);
             lines.push(vec![(text, self.theme.warning())]);
         }
-        for (i, client) in header.clients.iter().enumerate() {
-            for lock in &header.locks {
-                lines.push(self.client(i, &client.name, lock));
-            }
-        }
+        lines.extend(self.clients());
         lines
     }
 
@@ -176,40 +172,99 @@ impl Pane<'_> {
         vec![(format!("{text} "), self.theme.text()), (full, style), (empty, self.theme.secondary())]
     }
 
-    fn client(&self, index: usize, name: &str, lock: &LockInfo) -> Line {
-        let ui = self.scene.ui;
+    /// What a client thinks of a lock, then what Redis says, then whether that is a danger.
+    fn clients(&self) -> Vec<Line> {
         let header = &self.scene.recording.trace.header;
-        let Some(client) = self.scene.state.clients.get(name) else { return Vec::new() };
-        let believes = client.believes.contains_key(&lock.name);
-        let holds = self.scene.state.holds(header, name, &lock.name);
-        let works = client.works.contains_key(&lock.name);
-        let waits = client.acquiring.values().any(|acquiring| acquiring.lock == lock.name && acquiring.waits);
-        let thinks = ui.get(match (client.crashed, believes, waits) {
-            (true, ..) => "inspector.crashed",
-            (_, true, _) => "inspector.mine",
-            (_, _, true) => "inspector.waits",
-            _ => "inspector.not_mine",
+        let each = header.clients.iter().enumerate().flat_map(|(i, info)| {
+            header.locks.iter().map(move |lock| (i, info.name.as_str(), lock))
         });
-        let mut line = vec![(format!("{name} "), self.theme.owner(index))];
-        if header.locks.len() > 1 {
-            line.push((format!("{} ", lock.name), self.theme.secondary()));
+        let views: Vec<ClientView<'_>> = each.filter_map(|(i, name, lock)| self.client(i, name, lock)).collect();
+        // The longest line decides which words are used: they must stand in columns.
+        let long = self.client_lines(&views, false);
+        let cells = |line: &Line| line.iter().map(|(text, _)| width(text)).sum::<usize>();
+        if long.iter().all(|line| cells(line) <= usize::from(self.wide)) {
+            return long;
         }
-        let thinks_style = if believes { self.theme.strong() } else { self.theme.text() };
-        line.push((thinks.to_owned(), thinks_style));
-        if client.paused.is_some() {
-            line.push((format!(" {}", ui.get("inspector.paused")), self.theme.warning()));
-        } else if works {
-            line.push((format!(" {}", ui.get("inspector.works")), self.theme.text()));
-        }
-        let redis = ui.get(if holds { "inspector.redis_yes" } else { "inspector.redis_no" });
-        line.push((format!(" · {redis}"), if holds { self.theme.strong() } else { self.theme.text() }));
-        if believes && !holds {
-            line.push((format!(" {}", ui.get("inspector.at_risk")), self.theme.violation()));
-        } else if holds && !believes && !client.acquiring.values().any(|acquiring| acquiring.lock == lock.name) {
-            line.push((format!(" {}", ui.get("inspector.left_behind")), self.theme.warning()));
-        }
-        line
+        self.client_lines(&views, true)
     }
+
+    fn client_lines(&self, views: &[ClientView<'_>], short: bool) -> Vec<Line> {
+        let column = views.iter().map(|view| width(&self.thinks(view, short))).max().unwrap_or(0);
+        let line = |view: &ClientView<'_>| {
+            let ui = self.scene.ui;
+            let mut line = vec![(format!("{} ", view.name), self.theme.owner(view.index))];
+            let thinks = self.thinks(view, short);
+            let pad = " ".repeat(column - width(&thinks) + 1);
+            line.push((thinks, if view.believes { self.theme.strong() } else { self.theme.text() }));
+            let redis = match (short, view.holds) {
+                (false, true) => "inspector.redis_yes",
+                (false, false) => "inspector.redis_no",
+                (true, true) => "inspector.short.redis_yes",
+                (true, false) => "inspector.short.redis_no",
+            };
+            let style = if view.holds { self.theme.strong() } else { self.theme.text() };
+            line.push((format!("{pad}{}", ui.get(redis)), style));
+            if view.believes && !view.holds {
+                line.push((format!(" {}", ui.get("inspector.at_risk")), self.theme.violation()));
+            } else if view.holds && !view.believes && !view.acquires {
+                line.push((format!(" {}", ui.get("inspector.left_behind")), self.theme.warning()));
+            }
+            line
+        };
+        views.iter().map(line).collect()
+    }
+
+    fn client<'a>(&'a self, index: usize, name: &'a str, lock: &'a LockInfo) -> Option<ClientView<'a>> {
+        let client = self.scene.state.clients.get(name)?;
+        let mut acquiring = client.acquiring.values().filter(|acquiring| acquiring.lock == lock.name);
+        Some(ClientView {
+            index,
+            name,
+            lock: &lock.name,
+            believes: client.believes.contains_key(&lock.name),
+            holds: self.scene.state.holds(&self.scene.recording.trace.header, name, &lock.name),
+            works: client.works.contains_key(&lock.name),
+            crashed: client.crashed,
+            paused: client.paused.is_some(),
+            waits: acquiring.clone().any(|acquiring| acquiring.waits),
+            acquires: acquiring.next().is_some(),
+        })
+    }
+
+    fn thinks(&self, view: &ClientView<'_>, short: bool) -> String {
+        let ui = self.scene.ui;
+        let lock = if self.scene.recording.trace.header.locks.len() > 1 { format!("{} ", view.lock) } else { String::new() };
+        let key = match (short, view.crashed, view.believes, view.waits) {
+            (false, true, ..) => "inspector.crashed",
+            (false, _, true, _) => "inspector.mine",
+            (false, _, _, true) => "inspector.waits",
+            (false, ..) => "inspector.not_mine",
+            (true, true, ..) => "inspector.short.crashed",
+            (true, _, true, _) => "inspector.short.mine",
+            (true, _, _, true) => "inspector.short.waits",
+            (true, ..) => "inspector.short.not_mine",
+        };
+        let busy = match (short, view.paused, view.works) {
+            (false, true, _) => ui.get("inspector.paused"),
+            (false, false, true) => ui.get("inspector.works"),
+            _ => "",
+        };
+        format!("{lock}{}{busy}", ui.get(key))
+    }
+}
+
+/// One client and one lock at the playhead.
+struct ClientView<'a> {
+    index: usize,
+    name: &'a str,
+    lock: &'a str,
+    believes: bool,
+    holds: bool,
+    works: bool,
+    crashed: bool,
+    paused: bool,
+    waits: bool,
+    acquires: bool,
 }
 
 /// `7.4`: a countdown that jitters in the third decimal cannot be read.

@@ -15,10 +15,14 @@ use crate::tui::theme::Glyph;
 use crate::tui::view::Scene;
 use rows::{Detail, Row};
 
-/// Rows that the whole timeline takes, border included.
+/// Rows that the timeline takes, border included, of at most `most`: all it can show if that fits, else a row for each
+/// lane, else what there is.
 #[must_use]
-pub fn wanted_height(scene: &Scene<'_>) -> u16 {
-    u16::try_from(rows::rows(scene, Detail::Full).len()).unwrap_or(u16::MAX).saturating_add(2)
+pub fn wanted_height(scene: &Scene<'_>, most: u16) -> u16 {
+    // The axis and the border come on top of the rows.
+    let height = |detail| u16::try_from(rows::rows(scene, detail).len()).unwrap_or(u16::MAX).saturating_add(3);
+    let wanted = [Detail::Full, Detail::Lanes].map(height).into_iter().find(|height| *height <= most);
+    wanted.unwrap_or_else(|| height(Detail::Compact).min(most))
 }
 
 /// From lesson time to columns and back.
