@@ -1,4 +1,5 @@
 //! lockscope: run a lock lesson on real Redis servers, record it, and play it back.
 
 pub mod lesson;
+pub mod servers;
 pub mod trace;
