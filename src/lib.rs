@@ -1,5 +1,6 @@
 //! lockscope: run a lock lesson on real Redis servers, record it, and play it back.
 
+pub mod engine;
 pub mod lesson;
 pub mod servers;
 pub mod trace;

@@ -7,6 +7,7 @@ use super::slot::SlotKind;
 use super::wire::state_of;
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Do, LinkChange, Subject, Way};
+use crate::servers::NodeRole;
 use crate::trace::{Cause, LinkState, Role, What};
 
 impl World {
@@ -76,8 +77,12 @@ impl World {
             _ if !up => Some(format!("{node} was down")),
             Do::Promote { .. } if role == Role::Master => Some(format!("{node} was a master already")),
             Do::Demote if role == Role::Replica => Some(format!("{node} was a replica already")),
-            Do::Demote if self.successor_of(node).is_none() => Some(format!("there was no other master for {node} to follow")),
-            Do::Flush | Do::Evict if role == Role::Replica => Some(format!("{node} was a replica, which takes no writes")),
+            Do::Demote if self.successor_of(node).is_none() => {
+                Some(format!("there was no other master for {node} to follow"))
+            }
+            Do::Flush | Do::Evict if role == Role::Replica => {
+                Some(format!("{node} was a replica, which takes no writes"))
+            }
             _ => None,
         }
     }
@@ -176,7 +181,7 @@ impl World {
             Do::Evict => {
                 let Some(lock) = lock else { return Ok(()) };
                 self.freeze(node).await?;
-                let observer = self.servers.observer(node).await?;
+                let observer = self.servers.observer(node)?;
                 observer.send(redis::cmd("UNLINK").arg(&self.plan.locks[lock].key)).await?;
                 self.observe(node, Cause::Evict, None, Vec::new()).await?;
             }
@@ -206,25 +211,22 @@ impl World {
 
     async fn restart(&self, node: &str) -> Result<(), Trouble> {
         self.servers.restart(node).await?;
-        let successor = self.successor_of(node);
         if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
             run.up = true;
         }
-        let role = if successor.is_some() { Role::Replica } else { self.nodes.borrow().get(node).map_or(Role::Master, |run| run.role) };
-        self.record(What::NodeRestarted { node: node.to_owned(), role });
-        match successor {
-            Some(master) => {
-                self.servers.demote(node, &master).await?;
-                self.set_role(node, Role::Replica, Some(master.clone()));
-                self.record(What::NodeDemoted { node: node.to_owned(), master });
-                self.arrived(node, &Cause::Demote).await
-            }
-            None if role == Role::Master => {
+        match self.servers.role(node)? {
+            NodeRole::Master => {
+                self.record(What::NodeRestarted { node: node.to_owned(), role: Role::Master });
                 self.catch_up(node).await?;
                 self.arrived(node, &Cause::Restart).await?;
                 self.replicate(node, 0).await
             }
-            None => self.arrived(node, &Cause::Restart).await,
+            NodeRole::ReplicaOf(master) => {
+                self.set_role(node, Role::Replica, Some(master.clone()));
+                self.record(What::NodeRestarted { node: node.to_owned(), role: Role::Replica });
+                self.record(What::NodeDemoted { node: node.to_owned(), master });
+                self.arrived(node, &Cause::Restart).await
+            }
         }
     }
 
@@ -252,13 +254,14 @@ impl World {
         self.record(What::NodePromoted { node: node.to_owned(), stays: stays.to_vec() });
         self.arrived(node, &Cause::Promote).await?;
         for follower in followers {
-            self.servers.repoint(&follower, node).await?;
             if let Some(run) = self.nodes.borrow_mut().get_mut(&follower) {
                 run.follows = Some(node.to_owned());
                 run.link = LinkState::Open;
                 run.waiting = 0;
             }
-            self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica, .. } if *replica == follower));
+            self.agenda
+                .borrow_mut()
+                .remove_where(|due| matches!(due, Due::Bytes { replica, .. } if *replica == follower));
             self.arrived(&follower, &Cause::Replication).await?;
         }
         Ok(())
@@ -281,10 +284,19 @@ impl World {
     /// The master that a node would follow: another one that runs.
     fn successor_of(&self, node: &str) -> Option<String> {
         let nodes = self.nodes.borrow();
-        nodes.iter().find(|(name, run)| name.as_str() != node && run.up && run.role == Role::Master).map(|(name, _)| name.clone())
+        nodes
+            .iter()
+            .find(|(name, run)| name.as_str() != node && run.up && run.role == Role::Master)
+            .map(|(name, _)| name.clone())
     }
 
-    async fn change_links(&self, left: &[String], right: &[String], change: LinkChange, way: Way) -> Result<(), Trouble> {
+    async fn change_links(
+        &self,
+        left: &[String],
+        right: &[String],
+        change: LinkChange,
+        way: Way,
+    ) -> Result<(), Trouble> {
         for a in left {
             for b in right {
                 match (self.client_index(a), self.client_index(b)) {
@@ -294,7 +306,13 @@ impl World {
                         let follows = |x: &str, y: &str| {
                             self.nodes.borrow().get(x).is_some_and(|run| run.follows.as_deref() == Some(y))
                         };
-                        let replica = if follows(b, a) { b } else if follows(a, b) { a } else { continue };
+                        let replica = if follows(b, a) {
+                            b
+                        } else if follows(a, b) {
+                            a
+                        } else {
+                            continue;
+                        };
                         self.change_replication(replica, change).await?;
                     }
                 }
@@ -307,7 +325,8 @@ impl World {
         let state = state_of(change);
         self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica: r, .. } if r == replica));
         match state {
-            LinkState::Held | LinkState::Slow { .. } => self.servers.hold(replica).await?,
+            LinkState::Held => self.servers.hold(replica).await?,
+            LinkState::Slow { .. } => self.servers.slow(replica).await?,
             LinkState::Cut => self.servers.cut(replica).await?,
             LinkState::Open => self.servers.heal(replica).await?,
         }
@@ -326,7 +345,7 @@ impl World {
 
     /// Bytes of a slow link are at the replica.
     pub(super) async fn bytes_arrive(&self, replica: &str, upto: u64) -> Result<(), Trouble> {
-        self.servers.limit(replica, upto).await?;
+        self.servers.arrive(replica, upto).await?;
         let changed = {
             let mut nodes = self.nodes.borrow_mut();
             nodes.get_mut(replica).is_some_and(|run| {

@@ -238,11 +238,7 @@ fn operation(old: Option<&Tracked>, seen: &SeenKey, heard: &[&str]) -> Option<Ke
 }
 
 /// The own-number rule: the deadline is `t + n` or `old deadline + n` for a number `n` of the command (in ms or s).
-fn deadline(
-    raw: Option<i64>,
-    old: Option<&Tracked>,
-    writer: &Writer,
-) -> (Option<crate::trace::LessonTime>, bool) {
+fn deadline(raw: Option<i64>, old: Option<&Tracked>, writer: &Writer) -> (Option<crate::trace::LessonTime>, bool) {
     let Some(raw) = raw else { return (None, false) };
     let old_deadline = old.and_then(|old| old.state.deadline);
     if old.is_some_and(|old| old.raw == Some(raw)) && old_deadline.is_some() {
@@ -251,7 +247,12 @@ fn deadline(
     let possible = (raw - writer.window.max(0))..=raw;
     let bases = std::iter::once(writer.t).chain(old_deadline.map(|d| d.ms()));
     let exact = bases
-        .flat_map(|base| writer.numbers.iter().flat_map(move |n| [base.checked_add(*n), base.checked_add(n.checked_mul(1000)?)]))
+        .flat_map(|base| {
+            writer
+                .numbers
+                .iter()
+                .flat_map(move |n| [base.checked_add(*n), n.checked_mul(1000).and_then(|ms| base.checked_add(ms))])
+        })
         .flatten()
         .find(|candidate| i64::try_from(*candidate).is_ok_and(|candidate| possible.contains(&candidate)));
     match exact {
@@ -291,7 +292,10 @@ mod tests {
         let seen = look(EPOCH + 8, 10_996, Some("A:1"), Some(EPOCH + 7 + 10_000));
         let changes = keys.after_command("redis", &seen, &heard(&["set", "expire"]), &writer(11_000, &[10_000], 4));
         let state = changes[0].now.clone().expect("the key is there");
-        assert_eq!((changes[0].op, state.deadline, state.approximate), (KeyOp::Created, Some(LessonTime(21_000)), false));
+        assert_eq!(
+            (changes[0].op, state.deadline, state.approximate),
+            (KeyOp::Created, Some(LessonTime(21_000)), false)
+        );
         assert_eq!(state.owner.as_deref(), Some("A"));
     }
 
@@ -299,8 +303,12 @@ mod tests {
     fn seconds_and_prolonging_count_too() {
         let mut keys = keys();
         keys.after_command("redis", &look(EPOCH, 0, Some("x"), None), &heard(&["set"]), &writer(0, &[], 0));
-        let changes =
-            keys.after_command("redis", &look(EPOCH, 0, Some("x"), Some(EPOCH + 30_000)), &heard(&["expire"]), &writer(0, &[30], 1));
+        let changes = keys.after_command(
+            "redis",
+            &look(EPOCH, 0, Some("x"), Some(EPOCH + 30_000)),
+            &heard(&["expire"]),
+            &writer(0, &[30], 1),
+        );
         assert_eq!(changes[0].op, KeyOp::Retimed);
         assert_eq!(changes[0].now.as_ref().and_then(|now| now.deadline), Some(LessonTime(30_000)));
     }
@@ -308,8 +316,12 @@ mod tests {
     #[test]
     fn a_number_that_is_not_in_the_command_is_marked_approximate() {
         let mut keys = keys();
-        let changes =
-            keys.after_command("redis", &look(EPOCH, 0, Some("x"), Some(EPOCH + 777)), &heard(&["set"]), &writer(0, &[10], 2));
+        let changes = keys.after_command(
+            "redis",
+            &look(EPOCH, 0, Some("x"), Some(EPOCH + 777)),
+            &heard(&["set"]),
+            &writer(0, &[10], 2),
+        );
         let state = changes[0].now.clone().expect("the key is there");
         assert_eq!((state.deadline, state.approximate), (Some(LessonTime(777)), true));
     }
@@ -340,7 +352,12 @@ mod tests {
     #[test]
     fn what_arrives_on_a_replica_is_what_was_written() {
         let mut keys = keys();
-        keys.after_command("m", &look(EPOCH + 3, 0, Some("A:1"), Some(EPOCH + 1003)), &heard(&["set"]), &writer(0, &[1000], 3));
+        keys.after_command(
+            "m",
+            &look(EPOCH + 3, 0, Some("A:1"), Some(EPOCH + 1003)),
+            &heard(&["set"]),
+            &writer(0, &[1000], 3),
+        );
         // The replica shows the same raw expiry under its own, older marker.
         let arrived = keys.after_arrival("r1", &look(EPOCH + 9, 0, Some("A:1"), Some(EPOCH + 1003)), 500);
         assert_eq!(arrived[0].now.as_ref().and_then(|now| now.deadline), Some(LessonTime(1000)));

@@ -25,7 +25,7 @@ use std::rc::Rc;
 pub use clock::ClockKind;
 pub use support::unsupported;
 
-use crate::lesson::{Plan, Persistence as Keeps, RunFailure, RunLesson, ServersKind};
+use crate::lesson::{Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
 use crate::servers::{Binary, Fleet, Persistence, Servers, Setup, Shape};
 use crate::trace::Trace;
 use world::Trouble;
@@ -46,14 +46,10 @@ impl Engine {
     /// An engine that starts `binary` when the first lesson needs it.
     ///
     /// # Errors
-    /// When the runtime or the folder for the servers cannot be made.
-    pub fn new(binary: Binary, clock: ClockKind) -> anyhow::Result<Self> {
+    /// When the operating system refuses the runtime.
+    pub fn new(binary: Binary, clock: ClockKind) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let fleet = {
-            let _inside = runtime.enter();
-            Fleet::new(binary)?
-        };
-        Ok(Self { runtime, fleet, clock })
+        Ok(Self { runtime, fleet: Fleet::new(binary), clock })
     }
 
     async fn run_plan(&self, plan: &Plan) -> Result<Trace, RunFailure> {
@@ -85,16 +81,22 @@ impl Engine {
             && (binary.version.0, binary.version.1) < (major, minor)
         {
             let (a, b, c) = binary.version;
-            return Err(RunFailure::Skipped(format!("it needs {} {major}.{minor}, and this is {a}.{b}.{c}", binary.name)));
+            return Err(RunFailure::Skipped(format!(
+                "it needs {} {major}.{minor}, and this is {a}.{b}.{c}",
+                binary.name
+            )));
         }
         if plan.needs.command.is_empty() {
             return Ok(());
         }
         let environment = |error: &dyn std::fmt::Display| RunFailure::Environment(error.to_string());
         let node = servers.names().first().cloned().unwrap_or_default();
-        let observer = servers.observer(&node).await.map_err(|error| environment(&error))?;
+        let observer = servers.observer(&node).map_err(|error| environment(&error))?;
         for name in &plan.needs.command {
-            let info = observer.send(redis::cmd("COMMAND").arg("INFO").arg(name)).await.map_err(|error| environment(&error))?;
+            let info = observer
+                .send(redis::cmd("COMMAND").arg("INFO").arg(name))
+                .await
+                .map_err(|error| environment(&error))?;
             if matches!(&info, redis::Value::Array(items) if items.iter().any(|item| *item != redis::Value::Nil)) {
                 return Ok(());
             }

@@ -72,7 +72,12 @@ impl World {
             let slot = self.spawn(client, &task, SlotKind::Program, events, |slot| {
                 Box::pin(async move { world.program(slot, client, &name, &list).await })
             });
-            self.wake_now(slot, Tag::Time, step_class(self.plan.events[first].kind()), file_order(first, Hanging::Event));
+            self.wake_now(
+                slot,
+                Tag::Time,
+                step_class(self.plan.events[first].kind()),
+                file_order(first, Hanging::Event),
+            );
         }
         for i in 0..self.plan.events.len() {
             if self.is_happening(i) {
@@ -192,9 +197,10 @@ impl World {
             When::Latest(outcomes) => {
                 let clients = self.clients.borrow();
                 let locks = &clients[client].locks;
-                let latest = plan.lock.map(|lock| &locks[lock]).or_else(|| {
-                    locks.iter().filter(|run| run.asked).max_by_key(|run| run.latest_event)
-                });
+                let latest = plan
+                    .lock
+                    .map(|lock| &locks[lock])
+                    .or_else(|| locks.iter().filter(|run| run.asked).max_by_key(|run| run.latest_event));
                 latest.is_some_and(|run| {
                     let outcome = if run.told { Some(Outcome::Lost) } else { run.latest };
                     outcome.is_some_and(|outcome| outcomes.contains(&outcome))
@@ -245,7 +251,11 @@ impl World {
     fn tell_before(&self, event: usize) {
         let told: Vec<usize> = {
             let mut untold = self.untold.borrow_mut();
-            let told = untold.iter().filter(|(_, before)| self.next_real(*before) == Some(event)).map(|(text, _)| *text).collect();
+            let told = untold
+                .iter()
+                .filter(|(_, before)| self.next_real(*before) == Some(event))
+                .map(|(text, _)| *text)
+                .collect();
             untold.retain(|(_, before)| self.next_real(*before) != Some(event));
             told
         };

@@ -127,7 +127,12 @@ impl Ctx {
                 judge(self.command(words(&["SETNX", key, token])).await?, is_yes, Outcome::Granted, Outcome::Refused)
             }
             AcquireHow::SetnxExpire { gap } => {
-                let set = judge(self.command(words(&["SETNX", key, token])).await?, is_yes, Outcome::Granted, Outcome::Refused);
+                let set = judge(
+                    self.command(words(&["SETNX", key, token])).await?,
+                    is_yes,
+                    Outcome::Granted,
+                    Outcome::Refused,
+                );
                 if set.outcome != Outcome::Granted {
                     return self.maybe_own(acquire, key, token, set).await;
                 }
@@ -236,7 +241,9 @@ impl Ctx {
             Some(event) => world.event_run(event, |run| run.token.clone()),
             None => world.lock_run(self.client, lock, |run| run.token.clone()),
         };
-        let token = token.unwrap_or_else(|| token::unique(&mut world.clients.borrow_mut()[self.client].rng, world.client_name(self.client)));
+        let token = token.unwrap_or_else(|| {
+            token::unique(&mut world.clients.borrow_mut()[self.client].rng, world.client_name(self.client))
+        });
         let depth = world.lock_run(self.client, lock, |run| {
             run.depth = run.depth.saturating_sub(1);
             run.depth
@@ -317,4 +324,3 @@ impl ReplyPattern {
         }
     }
 }
-

@@ -9,7 +9,12 @@ use crate::servers::{Binary, Servers};
 use crate::trace::{ClientInfo, EventInfo, Header, LockInfo, NodeInfo, Role, Trace, What};
 
 /// Runs a plan from beginning to end.
-pub(super) async fn run(plan: Rc<Plan>, servers: Rc<Servers>, clock: ClockKind, binary: &Binary) -> Result<Trace, Trouble> {
+pub(super) async fn run(
+    plan: Rc<Plan>,
+    servers: Rc<Servers>,
+    clock: ClockKind,
+    binary: &Binary,
+) -> Result<Trace, Trouble> {
     let header = header(&plan, &servers, clock, binary);
     let world = Rc::new(World::new(plan, servers, Clock::start(clock)));
     world.begin().await?;
@@ -33,7 +38,9 @@ impl World {
             let expiry = self.keys.borrow().next_deadline();
             let next = self.agenda.borrow().next_time();
             // Without an end of its own, a run in which only keys have a future has none.
-            let Some(t) = next.into_iter().chain(expiry.filter(|_| next.is_some() || until.is_some())).min() else { break };
+            let Some(t) = next.into_iter().chain(expiry.filter(|_| next.is_some() || until.is_some())).min() else {
+                break;
+            };
             if until.is_some_and(|until| t > until) {
                 break;
             }
@@ -70,9 +77,8 @@ impl World {
     /// What never ran, or was not finished, for a reason that is not in the lesson.
     fn record_not_run(&self) {
         for (event, spec) in self.plan.events.iter().enumerate() {
-            let (started, over) = self.event_run(event, |run| {
-                (run.started.is_some(), run.ended.is_some() || run.skipped || run.impossible)
-            });
+            let (started, over) = self
+                .event_run(event, |run| (run.started.is_some(), run.ended.is_some() || run.skipped || run.impossible));
             if spec.subject == Subject::None || over {
                 continue;
             }
@@ -114,11 +120,13 @@ impl World {
 
 fn header(plan: &Plan, servers: &Servers, clock: ClockKind, binary: &Binary) -> Header {
     let (major, minor, patch) = binary.version;
-    let nodes = servers.names().iter().enumerate().map(|(i, name)| NodeInfo {
-        name: name.clone(),
-        role: if i == 0 { Role::Master } else { Role::Replica },
-    });
-    let locks = plan.locks.iter().map(|lock| LockInfo { name: lock.name.clone(), key: lock.key.clone(), ttl: lock.ttl });
+    let nodes = servers
+        .names()
+        .into_iter()
+        .enumerate()
+        .map(|(i, name)| NodeInfo { name, role: if i == 0 { Role::Master } else { Role::Replica } });
+    let locks =
+        plan.locks.iter().map(|lock| LockInfo { name: lock.name.clone(), key: lock.key.clone(), ttl: lock.ttl });
     let events = plan.events.iter().map(|event| EventInfo {
         id: event.id.clone(),
         line: event.span.line,

@@ -24,7 +24,7 @@ impl World {
         let moves = may_move && self.clock.moves();
         let watched: Vec<String> = self.watched.borrow().iter().cloned().collect();
         let epoch = self.keys.borrow().epoch;
-        let observer = self.servers.observer(node).await?;
+        let observer = self.servers.observer(node)?;
         let command = |name: &str, script: &str| {
             let mut command = redis::cmd(name);
             command.arg(script).arg(watched.len() + 1).arg(MARKER).arg(&watched);
@@ -54,7 +54,8 @@ impl World {
             return Ok(());
         }
         let (look, heard) = self.look(node, true).await?;
-        let changes = self.keys.borrow_mut().after_command(node, &look, &heard, &Writer { t: self.now(), ..Writer::default() });
+        let changes =
+            self.keys.borrow_mut().after_command(node, &look, &heard, &Writer { t: self.now(), ..Writer::default() });
         // Nobody has sent anything: what changes here can only have expired before its time.
         if changes.is_empty() { Ok(()) } else { Err(Trouble::Slip) }
     }
@@ -205,10 +206,11 @@ impl World {
 
     /// Under warp the first look of a run sets the epoch: the server's own clock.
     pub(super) async fn begin(&self) -> Result<(), Trouble> {
-        let masters: Vec<String> = self.servers.names().iter().filter(|name| self.is_up_master(name)).cloned().collect();
+        let masters: Vec<String> =
+            self.servers.names().iter().filter(|name| self.is_up_master(name)).cloned().collect();
         for (i, node) in masters.iter().enumerate() {
             if i == 0 {
-                let observer = self.servers.observer(node).await?;
+                let observer = self.servers.observer(node)?;
                 let time: (i64, i64) = redis::from_redis_value(observer.send(&redis::cmd("TIME")).await?)
                     .map_err(|error| Trouble::Environment(error.to_string()))?;
                 self.keys.borrow_mut().epoch = time.0 * 1000 + time.1 / 1000;
@@ -288,13 +290,17 @@ pub(super) fn reply_of(value: Raw) -> Reply {
         Raw::SimpleString(text) => Reply::Status(text),
         Raw::BulkString(bytes) => Reply::Bulk(String::from_utf8_lossy(&bytes).into_owned()),
         Raw::Array(items) | Raw::Set(items) => Reply::List(items.into_iter().map(reply_of).collect()),
-        Raw::Map(pairs) => Reply::List(pairs.into_iter().flat_map(|(key, value)| [reply_of(key), reply_of(value)]).collect()),
+        Raw::Map(pairs) => {
+            Reply::List(pairs.into_iter().flat_map(|(key, value)| [reply_of(key), reply_of(value)]).collect())
+        }
         Raw::Boolean(yes) => Reply::Int(i64::from(yes)),
         Raw::Double(n) => Reply::Bulk(n.to_string()),
         Raw::VerbatimString { text, .. } => Reply::Bulk(text),
         Raw::Attribute { data, .. } => reply_of(*data),
         Raw::ServerError(error) => {
-            let text = error.details().map_or_else(|| error.code().to_owned(), |details| format!("{} {details}", error.code()));
+            let text = error
+                .details()
+                .map_or_else(|| error.code().to_owned(), |details| format!("{} {details}", error.code()));
             Reply::Error(text)
         }
         other => Reply::Bulk(format!("{other:?}")),

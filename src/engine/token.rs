@@ -7,9 +7,9 @@ use uuid::Builder;
 /// draws does not depend on what the others do.
 pub(super) fn generator(seed: u64, name: &str) -> Rng {
     // FNV-1a, 64 bit: offset basis and prime from the algorithm's reference page.
-    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    });
+    let hash = name
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
     Rng::with_seed(seed ^ hash)
 }
 

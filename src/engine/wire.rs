@@ -201,9 +201,10 @@ impl World {
 
     fn link_passage(&self, message: &Message) -> LinkState {
         let links = self.links.borrow();
-        links.0.get(&(message.client, message.node.clone())).map_or(LinkState::Open, |link| {
-            if message.reply.is_some() { link.reply } else { link.request }
-        })
+        links
+            .0
+            .get(&(message.client, message.node.clone()))
+            .map_or(LinkState::Open, |link| if message.reply.is_some() { link.reply } else { link.request })
     }
 
     /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
@@ -260,7 +261,7 @@ impl World {
         let conn = match self.servers.connect(&message.node, self.client_name(message.client)).await {
             Ok(conn) => Some(conn),
             Err(ConnectError::Refused(_)) => None,
-            Err(ConnectError::Failed(error)) => return Err(error.into()),
+            Err(error) => return Err(Trouble::Environment(error.to_string())),
         };
         let reply = self.execute(conn.as_ref(), &message).await?;
         message.reply = Some(reply.ok_or(()));
@@ -297,7 +298,7 @@ impl World {
         if scripted {
             answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
             if answer.is_none() {
-                self.servers.kill_endless_script(node).await?;
+                self.servers.end_script(node).await?;
             }
         }
         let answer = match answer {
@@ -306,8 +307,10 @@ impl World {
         };
         let reply = match answer {
             Ok(value) => self.exact_ttl(message, reply_of(value)),
-            Err(error) if scripted && !self.servers.is_up(node) => {
-                let reply = Reply::Error(format!("ERR the script did not end and had written; the server was killed ({error})"));
+            Err(error) if scripted && !self.servers.is_up(node)? => {
+                let reply = Reply::Error(format!(
+                    "ERR the script did not end and had written; the server was killed ({error})"
+                ));
                 self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
                 self.node_died(node);
                 return Ok(Some(reply));
@@ -350,7 +353,7 @@ impl World {
                 Ok(Some(conn))
             }
             Err(ConnectError::Refused(_)) => Ok(None),
-            Err(ConnectError::Failed(error)) => Err(error.into()),
+            Err(error) => Err(Trouble::Environment(error.to_string())),
         }
     }
 

@@ -35,6 +35,12 @@ impl From<crate::servers::ServersError> for Trouble {
     }
 }
 
+impl From<crate::servers::Broken> for Trouble {
+    fn from(error: crate::servers::Broken) -> Self {
+        Self::Environment(error.to_string())
+    }
+}
+
 /// An entry of the agenda.
 #[derive(Clone, Debug)]
 pub(super) enum Due {
