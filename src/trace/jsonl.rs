@@ -177,4 +177,19 @@ impl What {
             _ => None,
         }
     }
+
+    /// The command that this is about.
+    #[must_use]
+    pub const fn cmd(&self) -> Option<u32> {
+        match self {
+            Self::Send { cmd, .. }
+            | Self::Exec { cmd, .. }
+            | Self::Read { cmd }
+            | Self::Dropped { cmd, .. }
+            | Self::Refused { cmd }
+            | Self::Timeout { cmd }
+            | Self::Key { cause: super::Cause::Command { cmd, .. }, .. } => Some(*cmd),
+            _ => None,
+        }
+    }
 }
