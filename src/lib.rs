@@ -1,4 +1,6 @@
 //! lockscope: run a lock lesson on real Redis servers, record it, and play it back.
 
+pub mod check;
+pub mod cli;
 pub mod lesson;
 pub mod trace;
