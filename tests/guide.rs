@@ -86,6 +86,7 @@ const WORDS: &str = "
     client node link do at say ask when reply net for
     acquire work idle renew release crash pause restart promote demote flush evict cut hold slow heal
     how set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
+    validity unchecked checked measured_from send first_try too_late
     retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
     pexpire_if_mine pexpire set set_if_free_or_mine del get_del stays by way both request
     choices text if otherwise predict model hint why drop add insert_before insert_after times end
@@ -97,7 +98,7 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    reentrant redlock fence notify queue wait_replicas delex resources read write begin commit rollback
+    reentrant redlock cleanup nodes fence notify queue wait_replicas mode on_short publish delex resources read write begin commit rollback
     quorum sentinel config clock_jump power permits fifo via
 ";
 
