@@ -61,11 +61,8 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             let servers = Rc::new(self.fleet.prepare(&setup(plan)).await.map_err(environment)?);
             self.meets_needs(plan, &servers).await?;
-            match sched::run(Rc::new(plan.clone()), Rc::clone(&servers), self.clock, self.fleet.binary()).await {
-                Ok(trace) => return Ok(trace),
-                Err(Trouble::Slip) => {}
-                Err(Trouble::Environment(text)) => return Err(RunFailure::Environment(text)),
-                Err(Trouble::Engine(text)) => return Err(RunFailure::Engine(text)),
+            if let Some(trace) = run_on(&servers, self.fleet.binary(), plan, self.clock).await? {
+                return Ok(trace);
             }
         }
         Err(RunFailure::Engine(format!(
@@ -111,8 +108,28 @@ impl RunLesson for Engine {
     }
 }
 
+/// Runs a plan once, on servers that are as [`setup`] says and fresh. None: the machine was so busy that the freeze did
+/// not hold; nothing is known, and the plan can be run again.
+///
+/// # Errors
+/// When a server fails, or the engine.
+pub async fn run_on(
+    servers: &Rc<Servers>,
+    binary: &Binary,
+    plan: &Plan,
+    clock: ClockKind,
+) -> Result<Option<Trace>, RunFailure> {
+    match sched::run(Rc::new(plan.clone()), Rc::clone(servers), clock, binary).await {
+        Ok(trace) => Ok(Some(trace)),
+        Err(Trouble::Slip) => Ok(None),
+        Err(Trouble::Environment(text)) => Err(RunFailure::Environment(text)),
+        Err(Trouble::Engine(text)) => Err(RunFailure::Engine(text)),
+    }
+}
+
 /// The servers that a plan needs.
-fn setup(plan: &Plan) -> Setup {
+#[must_use]
+pub fn setup(plan: &Plan) -> Setup {
     let shape = match plan.servers.kind {
         ServersKind::Replicated { replicas } => Shape::Replicated { replicas },
         _ => Shape::Single,

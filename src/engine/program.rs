@@ -393,7 +393,7 @@ impl Ctx {
     pub(super) fn fill(&self, words: &[String]) -> Result<Vec<String>, String> {
         let values = self.placeholders();
         let filled: Vec<String> = words.iter().map(|word| fill_word(word, |name| self.value(name, &values))).collect();
-        match crate::lesson::forbidden(&filled) {
+        match crate::lesson::commands::forbidden(&filled) {
             Some(reason) => Err(format!("ERR {reason}")),
             None => Ok(filled),
         }

@@ -8,7 +8,7 @@ use super::token;
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
 use crate::lesson::{
-    Acquire, AcquireHow, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, ReplyPattern, Run, Token, Wait,
+    Acquire, AcquireHow, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
 };
 use crate::trace::{Outcome, Reply, What, Why};
 
@@ -308,19 +308,4 @@ fn scaled(pause: u64, factor: f64) -> u64 {
     )]
     let scaled = (pause as f64 * factor) as u64;
     scaled.max(1)
-}
-
-impl ReplyPattern {
-    /// Whether a reply is what the pattern says.
-    #[must_use]
-    pub fn matches(&self, reply: &Reply) -> bool {
-        match (self, reply) {
-            (Self::Nil, Reply::Nil) => true,
-            (Self::Int(a), Reply::Int(b)) => a == b,
-            (Self::Text(a), Reply::Status(b) | Reply::Bulk(b)) => a == b,
-            (Self::Text(a), Reply::Error(b)) => b.split_whitespace().next() == Some(a),
-            (Self::List(a), Reply::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.matches(b)),
-            _ => false,
-        }
-    }
 }

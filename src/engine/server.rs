@@ -21,7 +21,7 @@ const EXPIRY_LIMIT: u32 = 25_000; // × 0.2 ms = 5 s
 impl World {
     /// Looks at a node's keys; under warp, brings it to lesson time.
     pub(super) async fn look(&self, node: &str, may_move: bool) -> Result<(Look, Vec<(String, String)>), Trouble> {
-        let moves = may_move && self.clock.moves();
+        let moves = may_move && self.clock.moves() && self.is_up_master(node);
         let watched: Vec<String> = self.watched.borrow().iter().cloned().collect();
         let epoch = self.keys.borrow().epoch;
         let observer = self.servers.observer(node)?;
@@ -50,7 +50,10 @@ impl World {
 
     /// Brings a master to lesson time before a command, if it is not there.
     pub(super) async fn freeze(&self, node: &str) -> Result<(), Trouble> {
-        if !self.clock.is_stale(node) || !self.is_up_master(node) {
+        if !self.is_up_master(node) {
+            return self.freeze_replica(node).await;
+        }
+        if !self.clock.is_stale(node) {
             return Ok(());
         }
         let (look, heard) = self.look(node, true).await?;
@@ -58,6 +61,26 @@ impl World {
             self.keys.borrow_mut().after_command(node, &look, &heard, &Writer { t: self.now(), ..Writer::default() });
         // Nobody has sent anything: what changes here can only have expired before its time.
         if changes.is_empty() { Ok(()) } else { Err(Trouble::Slip) }
+    }
+
+    /// A replica moves no TTLs itself; it gets those that its master has moved.
+    async fn freeze_replica(&self, replica: &str) -> Result<(), Trouble> {
+        let (master, link) = {
+            let nodes = self.nodes.borrow();
+            let Some(run) = nodes.get(replica) else { return Ok(()) };
+            (run.follows.clone().unwrap_or_default(), run.link)
+        };
+        if !self.clock.moves() {
+            return Ok(());
+        }
+        if link != LinkState::Open || !self.is_up_master(&master) {
+            // Its keys still stand at an earlier lesson time, and would be answered as if nothing had expired since.
+            return Err(Trouble::Engine(format!(
+                "a client reads from {replica}, whose link to its master is not open: only `--clock wall` can show that"
+            )));
+        }
+        Box::pin(self.freeze(&master)).await?;
+        Ok(self.servers.barrier(replica).await?)
     }
 
     /// Looks at a master after something was done to it, and records what changed.
