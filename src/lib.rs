@@ -6,3 +6,4 @@ pub mod engine;
 pub mod lesson;
 pub mod servers;
 pub mod trace;
+pub mod tui;

@@ -313,7 +313,12 @@ mod tests {
     #[test]
     fn the_clock_s_own_moves_are_not_renewals() {
         let mut keys = keys();
-        keys.after_command("redis", &look(EPOCH, 0, Some("x"), Some(EPOCH + 10)), &heard(&["set"]), &writer(0, &[10], 0));
+        keys.after_command(
+            "redis",
+            &look(EPOCH, 0, Some("x"), Some(EPOCH + 10)),
+            &heard(&["set"]),
+            &writer(0, &[10], 0),
+        );
         // Marker and expiry have moved alike, and Redis has told of it.
         let moved = look(EPOCH + 1, 5, Some("x"), Some(EPOCH + 5));
         assert_eq!(keys.after_command("redis", &moved, &heard(&["expire"]), &writer(6, &[], 0)), []);

@@ -12,6 +12,7 @@ pub mod reply;
 pub mod state;
 pub mod text;
 pub mod time;
+pub mod timeline;
 mod verdict;
 
 pub use detect::findings;
@@ -24,4 +25,5 @@ pub use reply::Reply;
 pub use state::State;
 pub use text::{Lang, Text};
 pub use time::LessonTime;
+pub use timeline::{Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Timeline};
 pub use verdict::verdict;
