@@ -31,7 +31,7 @@ fn lessons(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
-        if name.ends_with(".yaml") {
+        if Path::new(&name).extension().is_some_and(|ending| ending == "yaml") {
             names.push(name);
         }
     }

@@ -44,7 +44,7 @@ pub struct Cli {
     #[arg(long, value_enum, default_value_t = Clock::Warp)]
     pub clock: Clock,
 
-    /// The server program to start [default: $LOCKSCOPE_REDIS_SERVER, redis-server or valkey-server on PATH]
+    /// The server program to start [default: `$LOCKSCOPE_REDIS_SERVER`, else redis-server or valkey-server on PATH]
     #[arg(long, value_name = "PATH")]
     pub redis_server: Option<PathBuf>,
 

@@ -41,13 +41,7 @@ fn run(cli: &Cli) -> anyhow::Result<Exit> {
         return list(&entries, lang);
     }
     let runner = Runner { server: cli.redis_server.clone(), clock: clock(cli.clock) };
-    if cli.check {
-        return check_all(cli, entries, &runner, lang);
-    }
-    // A lesson that is named is opened; several are a catalogue of their own.
-    let start = (cli.lessons.len() == 1 && entries.len() == 1).then_some(0);
-    tui::run(entries, start, move || runner.make(), tui::Options { lang, ascii: cli.ascii })?;
-    Ok(Exit::Fine)
+    if cli.check { check_all(cli, entries, &runner, lang) } else { play(cli, entries, runner, lang) }
 }
 
 const fn clock(clock: Clock) -> ClockKind {
@@ -114,6 +108,17 @@ fn check_all(cli: &Cli, entries: Vec<Entry>, runner: &Runner, lang: Lang) -> any
     };
     let summary = check::check(&jobs, &options, &|| runner.make(), &mut std::io::stdout().lock())?;
     Ok(summary.exit)
+}
+
+fn play(cli: &Cli, entries: Vec<Entry>, runner: Runner, lang: Lang) -> anyhow::Result<Exit> {
+    // A lesson that is named is opened; several, or a folder, are a catalogue of their own.
+    let start = match cli.lessons.as_slice() {
+        [one] if !Path::new(one).is_dir() => Some(0),
+        _ => None,
+    };
+    let options = tui::Options { lang, ascii: cli.ascii };
+    tui::run(entries, start, move || runner.make(), options)?;
+    Ok(Exit::Fine)
 }
 
 /// Makes engines: one for each thread that runs lessons.

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the guide has failed")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
 
@@ -60,6 +62,16 @@ fn every_example_loads() {
     assert!(lessons.len() >= 15, "only {} examples were found: were their fences renamed?", lessons.len());
     for (line, lesson) in &lessons {
         assert!(!lesson.plans.is_empty(), "the example at line {line} has nothing to run");
+    }
+}
+
+#[test]
+fn every_example_runs_as_it_says() {
+    let mut engine = common::engine();
+    for (_, lesson) in lessons() {
+        for plan in &lesson.plans {
+            common::prove(&mut engine, plan);
+        }
     }
 }
 

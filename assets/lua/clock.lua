@@ -27,16 +27,17 @@ if ARGV[3] == '1' then
   -- Lesson time minus real time: where the marker says otherwise, exactly the difference is missing.
   local want = tonumber(ARGV[2]) - (now - tonumber(ARGV[1]))
   local missing = want - have
-  for i = 2, #KEYS do
-    local expiry = redis.call('PEXPIRETIME', KEYS[i])
-    if expiry > 0 then
-      local moved = expiry - missing
-      if moved <= now then moved = now + 1 end -- due: Redis itself shall expire it
-      redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', moved))
+  if missing ~= 0 then
+    for i = 2, #KEYS do
+      local expiry = answer[i + 1][2]
+      if expiry > 0 then
+        local moved = expiry - missing
+        if moved <= now then moved = now + 1 end -- due: Redis itself shall expire it
+        redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', moved))
+      end
     end
+    -- Also without keys: the marker must be right before the next write.
+    redis.call('SET', KEYS[1], string.format('%.0f', want))
   end
-  -- Always, also without keys: the marker must be right before the next write.
-  redis.call('SET', KEYS[1], string.format('%.0f', want))
-  answer[2] = answer[2] .. ' ' .. string.format('%.0f', want)
 end
 return answer

@@ -152,10 +152,10 @@ fn one(plan: &Plan, options: &Options, runner: &mut dyn RunLesson) -> Outcome {
         Ok(trace) => trace,
         Err(failure) => return failed(failure),
     };
-    if let Some(folder) = &options.traces {
-        if let Err((path, error)) = keep(&first, folder, plan) {
-            return Outcome::NotWritten { path, error };
-        }
+    if let Some(folder) = &options.traces
+        && let Err((path, error)) = keep(&first, folder, plan)
+    {
+        return Outcome::NotWritten { path, error };
     }
     if options.repeat > 1 {
         let lines = lines(&first);

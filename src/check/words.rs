@@ -69,15 +69,12 @@ pub(super) fn fill(template: &str, values: &[(&str, &str)]) -> String {
         text.push_str(before);
         let name_and_rest = after.split_once('}');
         let value = name_and_rest.and_then(|(name, _)| values.iter().find(|(n, _)| *n == name));
-        match (name_and_rest, value) {
-            (Some((_, behind)), Some((_, value))) => {
-                text.push_str(value);
-                rest = behind;
-            }
-            _ => {
-                text.push('{');
-                rest = after;
-            }
+        if let (Some((_, behind)), Some((_, value))) = (name_and_rest, value) {
+            text.push_str(value);
+            rest = behind;
+        } else {
+            text.push('{');
+            rest = after;
         }
     }
     text + rest

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::trace::{KeyOp, KeyState, Value};
+use crate::trace::{KeyOp, KeyState, LessonTime, Value};
 
 /// One key as a server shows it.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,8 +24,6 @@ pub(super) struct Look {
     pub(super) now: i64,
     /// The marker: lesson time minus real time since the beginning, ms, as this server has it.
     pub(super) marker: i64,
-    /// The marker after the move, where TTLs were moved.
-    pub(super) moved_to: Option<i64>,
     /// By name, for every key that was asked for.
     pub(super) keys: BTreeMap<String, SeenKey>,
 }
@@ -67,8 +65,6 @@ pub(super) struct Keys {
     nodes: BTreeMap<String, BTreeMap<String, Tracked>>,
     /// Every state that was ever written, newest last: what arrives on a replica or comes back from a disk is one of them.
     written: BTreeMap<String, Vec<Tracked>>,
-    /// `expire` events that the engine's own moves have caused and that have not been seen yet, by node and key.
-    own_moves: BTreeMap<(String, String), usize>,
     /// The server's clock when the run began, ms since 1970.
     pub(super) epoch: i64,
 }
@@ -100,32 +96,6 @@ impl Keys {
         self.nodes.get_mut(node).is_some_and(|keys| keys.remove(key).is_some())
     }
 
-    /// Notes that the engine has moved the TTLs that `look` saw.
-    pub(super) fn moved(&mut self, node: &str, look: &Look) {
-        if look.moved_to.is_none_or(|to| to == look.marker) {
-            return;
-        }
-        for (key, _) in look.keys.iter().filter(|(_, seen)| seen.expiry.is_some()) {
-            *self.own_moves.entry((node.to_owned(), key.clone())).or_default() += 1;
-        }
-    }
-
-    /// Takes the engine's own `expire` events out of what was heard of a key.
-    pub(super) fn without_own_moves(&mut self, node: &str, events: Vec<(String, String)>) -> Vec<(String, String)> {
-        let mut rest = Vec::with_capacity(events.len());
-        for (event, key) in events {
-            if event == "expire"
-                && let Some(own) = self.own_moves.get_mut(&(node.to_owned(), key.clone()))
-                && *own > 0
-            {
-                *own -= 1;
-                continue;
-            }
-            rest.push((event, key));
-        }
-        rest
-    }
-
     /// What a command has done on the master that executed it. `events` are the keyspace events (event, key).
     pub(super) fn after_command(
         &mut self,
@@ -139,10 +109,10 @@ impl Keys {
             let heard: Vec<&str> =
                 events.iter().filter(|(_, name)| name == key).map(|(event, _)| event.as_str()).collect();
             let old = self.nodes.get(node).and_then(|keys| keys.get(key)).cloned();
-            let Some(op) = operation(old.as_ref(), seen, &heard) else { continue };
+            let raw = seen.expiry.map(|expiry| self.raw(look, expiry));
+            let (deadline, approximate) = deadline(raw, old.as_ref(), writer);
+            let Some(op) = operation(old.as_ref(), seen, deadline, &heard) else { continue };
             let now = seen.value.as_ref().map(|value| {
-                let raw = seen.expiry.map(|expiry| self.raw(look, expiry));
-                let (deadline, approximate) = deadline(raw, old.as_ref(), writer);
                 let owner = match op {
                     KeyOp::Created | KeyOp::Replaced => writer.client.clone(),
                     _ => old.as_ref().and_then(|old| old.state.owner.clone()),
@@ -208,7 +178,7 @@ impl Keys {
         written.iter().rev().find(same).cloned().unwrap_or_else(|| {
             let owner = written.iter().rev().find(|entry| entry.state.value == *value);
             let owner = owner.and_then(|entry| entry.state.owner.clone());
-            let deadline = raw.map(|raw| crate::trace::LessonTime(raw.max(0).unsigned_abs()));
+            let deadline = raw.map(|raw| LessonTime(raw.max(0).unsigned_abs()));
             let approximate = deadline.is_some();
             Tracked { state: KeyState { value: value.clone(), deadline, approximate, owner }, raw }
         })
@@ -216,7 +186,10 @@ impl Keys {
 }
 
 /// What was done, from what was there, what is there, and what was heard. None: nothing.
-fn operation(old: Option<&Tracked>, seen: &SeenKey, heard: &[&str]) -> Option<KeyOp> {
+///
+/// Whether a TTL was changed is seen from the deadline and not from an `expire` event: the engine's own moves make such
+/// events too. (To set a TTL to what it is changes nothing.)
+fn operation(old: Option<&Tracked>, seen: &SeenKey, deadline: Option<LessonTime>, heard: &[&str]) -> Option<KeyOp> {
     let written_anew = heard.iter().any(|event| matches!(*event, "set" | "rename_to" | "restore" | "copy_to"));
     match (old, &seen.value) {
         (None, None) => None,
@@ -228,7 +201,7 @@ fn operation(old: Option<&Tracked>, seen: &SeenKey, heard: &[&str]) -> Option<Ke
                 Some(KeyOp::Replaced)
             } else if old.state.value != *value {
                 Some(KeyOp::Changed)
-            } else if heard.iter().any(|event| matches!(*event, "expire" | "persist")) {
+            } else if old.state.deadline != deadline {
                 Some(KeyOp::Retimed)
             } else {
                 None
@@ -238,7 +211,7 @@ fn operation(old: Option<&Tracked>, seen: &SeenKey, heard: &[&str]) -> Option<Ke
 }
 
 /// The own-number rule: the deadline is `t + n` or `old deadline + n` for a number `n` of the command (in ms or s).
-fn deadline(raw: Option<i64>, old: Option<&Tracked>, writer: &Writer) -> (Option<crate::trace::LessonTime>, bool) {
+fn deadline(raw: Option<i64>, old: Option<&Tracked>, writer: &Writer) -> (Option<LessonTime>, bool) {
     let Some(raw) = raw else { return (None, false) };
     let old_deadline = old.and_then(|old| old.state.deadline);
     if old.is_some_and(|old| old.raw == Some(raw)) && old_deadline.is_some() {
@@ -256,21 +229,20 @@ fn deadline(raw: Option<i64>, old: Option<&Tracked>, writer: &Writer) -> (Option
         .flatten()
         .find(|candidate| i64::try_from(*candidate).is_ok_and(|candidate| possible.contains(&candidate)));
     match exact {
-        Some(exact) => (Some(crate::trace::LessonTime(exact)), false),
-        None => (Some(crate::trace::LessonTime(raw.max(0).unsigned_abs())), true),
+        Some(exact) => (Some(LessonTime(exact)), false),
+        None => (Some(LessonTime(raw.max(0).unsigned_abs())), true),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::LessonTime;
 
     const EPOCH: i64 = 1_000_000;
 
     fn look(now: i64, marker: i64, value: Option<&str>, expiry: Option<i64>) -> Look {
         let seen = SeenKey { value: value.map(|v| Value::String(v.to_owned())), expiry };
-        Look { now, marker, moved_to: None, keys: BTreeMap::from([("k".to_owned(), seen)]) }
+        Look { now, marker, keys: BTreeMap::from([("k".to_owned(), seen)]) }
     }
 
     fn writer(t: u64, numbers: &[u64], window: i64) -> Writer {
@@ -341,12 +313,15 @@ mod tests {
     #[test]
     fn the_clock_s_own_moves_are_not_renewals() {
         let mut keys = keys();
-        let mut seen = look(EPOCH, 0, Some("x"), Some(EPOCH + 10));
-        keys.after_command("redis", &seen, &heard(&["set", "expire"]), &writer(0, &[10], 0));
-        seen.moved_to = Some(5);
-        keys.moved("redis", &seen);
-        let rest = keys.without_own_moves("redis", heard(&["expire", "expire"]));
-        assert_eq!(rest, heard(&["expire"]), "the second one is somebody's renewal");
+        keys.after_command(
+            "redis",
+            &look(EPOCH, 0, Some("x"), Some(EPOCH + 10)),
+            &heard(&["set"]),
+            &writer(0, &[10], 0),
+        );
+        // Marker and expiry have moved alike, and Redis has told of it.
+        let moved = look(EPOCH + 1, 5, Some("x"), Some(EPOCH + 5));
+        assert_eq!(keys.after_command("redis", &moved, &heard(&["expire"]), &writer(6, &[], 0)), []);
     }
 
     #[test]

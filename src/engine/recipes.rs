@@ -7,9 +7,7 @@ use super::program::End;
 use super::token;
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
-use crate::lesson::{
-    Acquire, AcquireHow, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
-};
+use crate::lesson::{Acquire, AcquireHow, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait};
 use crate::trace::{Outcome, Reply, What, Why};
 
 /// Compare and delete.

@@ -1,7 +1,7 @@
 //! The options of a client's actions (FORMAT §3).
 
 use super::diagnostic::quoted;
-use super::duration::Ttl;
+use super::duration::{Length, Ttl};
 use super::event_lower::Reading;
 use super::model::{
     Acquire, AcquireHow, Change, Do, Fence, Guard, MeasuredFrom, OnLoss, Release, ReleaseHow, Renew, RenewHow,
@@ -22,11 +22,11 @@ pub(super) fn action(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, kind: Eve
         EventKind::Work => {
             let span = f.need(cx, "for", "`do: work`", "10s").and_then(|node| cx.duration(node, "for", r.ttl));
             let on_loss = f.take(cx, "on_loss").and_then(|node| cx.choose(node, "on_loss", ON_LOSS));
-            Do::Work { span: span.unwrap_or_default(), on_loss: on_loss.unwrap_or_default() }
+            Do::Work { span: span.and_then(Length::end), on_loss: on_loss.unwrap_or_default() }
         }
         EventKind::Idle => {
             let span = f.need(cx, "for", "`do: idle`", "1s").and_then(|node| cx.duration(node, "for", r.ttl));
-            Do::Idle { span: span.unwrap_or_default() }
+            Do::Idle { span: span.and_then(Length::end) }
         }
         EventKind::Renew => {
             let ttl = ttl_option(cx, r, f);
@@ -64,11 +64,11 @@ fn ttl_option(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>) -> Option<Lesson
     };
     let Some(node) = f.take(cx, "ttl") else { return lock };
     match cx.duration(node, "ttl", r.ttl) {
-        Some(Some(LessonTime::ZERO)) => {
+        Some(Length::Of(LessonTime::ZERO)) => {
             cx.error(node.span, "Redis refuses a TTL of zero");
             lock
         }
-        Some(ttl) => ttl,
+        Some(ttl) => ttl.end(),
         None => lock,
     }
 }
@@ -265,20 +265,19 @@ pub(super) fn renew_how(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, of: &s
 }
 
 fn release(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>) -> Release {
-    let how = match own_commands(cx, r, f, r.ttl) {
-        Some(run) => ReleaseHow::Run(run),
-        None => {
-            let words = [
-                ("lua", ReleaseHow::Lua),
-                ("del", ReleaseHow::Del),
-                ("get_del", ReleaseHow::GetDel { gap: LessonTime::ZERO }),
-                ("delex", ReleaseHow::Delex),
-            ];
-            let how = f.take(cx, "how").and_then(|node| cx.choose(node, "how", &words));
-            match how.unwrap_or(ReleaseHow::Lua) {
-                ReleaseHow::GetDel { .. } => ReleaseHow::GetDel { gap: take_gap(cx, r, f) },
-                how => how,
-            }
+    let how = if let Some(run) = own_commands(cx, r, f, r.ttl) {
+        ReleaseHow::Run(run)
+    } else {
+        let words = [
+            ("lua", ReleaseHow::Lua),
+            ("del", ReleaseHow::Del),
+            ("get_del", ReleaseHow::GetDel { gap: LessonTime::ZERO }),
+            ("delex", ReleaseHow::Delex),
+        ];
+        let how = f.take(cx, "how").and_then(|node| cx.choose(node, "how", &words));
+        match how.unwrap_or(ReleaseHow::Lua) {
+            ReleaseHow::GetDel { .. } => ReleaseHow::GetDel { gap: take_gap(cx, r, f) },
+            how => how,
         }
     };
     only_with(cx, f, "gap", matches!(how, ReleaseHow::GetDel { .. }), "how: get_del");

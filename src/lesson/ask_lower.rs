@@ -16,7 +16,7 @@ pub(super) fn ask(cx: &mut Cx, scene: &Scene, f: &mut Fields<'_>) -> Do {
     let why = text_of(cx, f, "why");
     let answers = [f.take(cx, "choices"), f.take(cx, "predict"), f.take(cx, "model")];
     let answer = match answers {
-        [Some(node), None, None] => choices(cx, scene, node),
+        [Some(node), None, None] => Some(choices(cx, scene, node)),
         [None, Some(node), None] => predict(cx, scene, node),
         [None, None, Some(node)] => cx.text(node, "model").map(Answer::Model),
         [None, None, None] => {
@@ -32,7 +32,7 @@ pub(super) fn ask(cx: &mut Cx, scene: &Scene, f: &mut Fields<'_>) -> Do {
     Do::Ask(Box::new(Ask { text: text.unwrap_or_default(), answer, hint, why }))
 }
 
-fn choices(cx: &mut Cx, scene: &Scene, node: &Node) -> Option<Answer> {
+fn choices(cx: &mut Cx, scene: &Scene, node: &Node) -> Answer {
     let items = cx.list(node, "choices", false);
     if items.len() < 2 && matches!(node.kind, super::yaml::Kind::List(_)) {
         cx.error(node.span, "a question has at least two choices");
@@ -69,7 +69,7 @@ fn choices(cx: &mut Cx, scene: &Scene, node: &Node) -> Option<Answer> {
         f.end(cx, "a choice");
         choices.push(Choice { text: text.unwrap_or_default(), when });
     }
-    Some(Answer::Choices(choices))
+    Answer::Choices(choices)
 }
 
 fn predict(cx: &mut Cx, scene: &Scene, node: &Node) -> Option<Answer> {

@@ -1,7 +1,7 @@
 //! `servers`, `lock(s)`, `clients`, `resources`, `needs`, `keys`: who and what there is in one variant.
 
 use super::diagnostic::quoted;
-use super::duration::Ttl;
+use super::duration::{Length, Ttl};
 use super::model::{Client, Lock, Needs, Persistence, Resource, ResourceKind, Servers, ServersKind};
 use super::reader::{Cx, Fields};
 use super::source::{Span, Spanned};
@@ -118,7 +118,7 @@ fn lock(cx: &mut Cx, name: String, node: &Node) -> Option<Lock> {
     let key = f.need(cx, "key", "a lock", "\"lock:order\"").and_then(|node| cx.string(node, "key"));
     let ttl = f.need(cx, "ttl", "a lock", "10s (`forever`: none)").and_then(|node| {
         let ttl = cx.duration(node, "ttl", Ttl::Unknown)?;
-        if ttl == Some(LessonTime::ZERO) {
+        if ttl == Length::Of(LessonTime::ZERO) {
             cx.error(node.span, "Redis refuses a TTL of zero").help("write `forever` for a lock without TTL");
         }
         Some(ttl)
@@ -129,7 +129,7 @@ fn lock(cx: &mut Cx, name: String, node: &Node) -> Option<Lock> {
     Some(Lock {
         name,
         key: key.map(|key| key.value).unwrap_or_default(),
-        ttl: ttl.unwrap_or(Some(LessonTime(1))),
+        ttl: ttl.and_then(Length::end),
         fifo: fifo.unwrap_or(false),
         permits: permits.and_then(|n| u32::try_from(n).ok()).unwrap_or(1),
         span: node.span,

@@ -163,7 +163,7 @@ pub fn read(path: &Path) -> io::Result<Arc<Source>> {
         Err(error) => {
             let bytes = error.as_bytes();
             let at = error.utf8_error().valid_up_to();
-            let line = bytes[..at].iter().filter(|byte| **byte == b'\n').count() + 1;
+            let line = String::from_utf8_lossy(&bytes[..at]).matches('\n').count() + 1;
             return Err(io::Error::new(
                 io::ErrorKind::InvalidData,
                 format!("{}:{line}: not UTF-8; save the file as UTF-8", path.display()),

@@ -30,6 +30,23 @@ impl Ttl {
     }
 }
 
+/// A duration that may have no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Length {
+    Of(LessonTime),
+    Forever,
+}
+
+impl Length {
+    /// As the model has it; none: for ever.
+    pub fn end(self) -> Option<LessonTime> {
+        match self {
+            Self::Of(time) => Some(time),
+            Self::Forever => None,
+        }
+    }
+}
+
 /// When an event is due, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum AtText<'a> {
@@ -37,10 +54,10 @@ pub(super) enum AtText<'a> {
     Anchor { id: &'a str, start: bool, plus: LessonTime },
 }
 
-/// A duration; `None`: `forever`.
-pub(super) fn parse(text: &str, ttl: Ttl) -> Result<Option<LessonTime>, String> {
+/// A duration.
+pub(super) fn parse(text: &str, ttl: Ttl) -> Result<Length, String> {
     if text == "forever" {
-        return Ok(None);
+        return Ok(Length::Forever);
     }
     let ms = match text.strip_prefix("ttl") {
         Some(rest) => of_ttl(text, rest, ttl)?,
@@ -49,7 +66,7 @@ pub(super) fn parse(text: &str, ttl: Ttl) -> Result<Option<LessonTime>, String> 
     if ms > LONGEST_MS {
         return Err(format!("{} is longer than a year", quoted(text)));
     }
-    Ok(Some(LessonTime(ms)))
+    Ok(Length::Of(LessonTime(ms)))
 }
 
 /// Milliseconds, perhaps negative.
@@ -59,8 +76,8 @@ pub(super) fn parse_signed(text: &str) -> Result<i64, String> {
         None => (1, text.strip_prefix('+').unwrap_or(text)),
     };
     match parse(rest, Ttl::Unknown)? {
-        Some(time) => Ok(sign * i64::try_from(time.ms()).unwrap_or(i64::MAX)),
-        None => Err("a clock cannot be off for ever".to_owned()),
+        Length::Of(time) => Ok(sign * i64::try_from(time.ms()).unwrap_or(i64::MAX)),
+        Length::Forever => Err("a clock cannot be off for ever".to_owned()),
     }
 }
 
@@ -69,14 +86,14 @@ pub(super) fn parse_at(text: &str, ttl: Ttl) -> Result<AtText<'_>, String> {
     let is_ttl = text == "ttl" || text.starts_with("ttl/") || text.starts_with("ttl*");
     if text.starts_with(|c: char| c.is_ascii_digit()) || is_ttl || text == "forever" {
         return match parse(text, ttl)? {
-            Some(time) => Ok(AtText::Time(time)),
-            None => Err("nothing happens at `forever`".to_owned()),
+            Length::Of(time) => Ok(AtText::Time(time)),
+            Length::Forever => Err("nothing happens at `forever`".to_owned()),
         };
     }
     let (anchor, plus) = match text.split_once('+') {
         Some((anchor, plus)) => match parse(plus.trim(), ttl)? {
-            Some(plus) => (anchor.trim(), plus),
-            None => return Err("nothing happens at `forever`".to_owned()),
+            Length::Of(plus) => (anchor.trim(), plus),
+            Length::Forever => return Err("nothing happens at `forever`".to_owned()),
         },
         None => (text, LessonTime::ZERO),
     };
@@ -150,10 +167,10 @@ mod tests {
             ("forever", None),
         ];
         for (text, ms) in cases {
-            assert_eq!(parse(text, ttl), Ok(ms.map(LessonTime)), "{text}");
+            assert_eq!(parse(text, ttl).map(Length::end), Ok(ms.map(LessonTime)), "{text}");
         }
         for text in
-            ["", "10", "s", "1.5s", "-1s", "10 s", "ttl/0", "ttl-1", "ttl/x", "99999999999999999999s", "400000m"]
+            ["", "10", "s", "1.5s", "-1s", "10 s", "ttl/0", "ttl-1", "ttl/x", "99999999999999999999s", "600000m"]
         {
             assert!(parse(text, ttl).is_err(), "{text}");
         }

@@ -12,7 +12,7 @@ use super::scene::{Known, Scene};
 use super::source::{Span, Spanned};
 use super::vocabulary::{self, KINDS, OUTCOMES, has_reply, is_action, kind_name, outcome_name, outcomes};
 use super::yaml::{Kind, Node};
-use crate::trace::{EventKind, Outcome, Text};
+use crate::trace::{EventKind, LessonTime, Outcome, Text};
 
 /// What the reading of one event's options needs to know.
 pub(super) struct Reading<'s> {
@@ -102,7 +102,8 @@ pub(super) fn event(cx: &mut Cx, scene: &Scene, keys: &[Spanned<String>], at: us
     if is_action(kind) || kind == EventKind::Evict {
         lock(cx, scene, &mut f, kind, &of, &mut event);
     }
-    let ttl = Ttl::of(event.lock.map(|lock| &scene.locks[lock]));
+    // Where the locks could not be read, any TTL will do: their own error is enough.
+    let ttl = if scene.torn { Ttl::Of(LessonTime(10_000)) } else { Ttl::of(event.lock.map(|lock| &scene.locks[lock])) };
     let reading = Reading { scene, keys, lock: event.lock, ttl, of: &of };
     if !matches!(kind, EventKind::Say | EventKind::Ask) {
         event.at = self::at(cx, &reading, &mut f, kind, at);
@@ -334,12 +335,9 @@ fn test(cx: &mut Cx, kind: Option<EventKind>, id: &str, node: &Node) -> Option<T
             (Test::Reply(_), Some(kind)) => has_reply(kind),
             (_, Some(kind)) => kind == EventKind::Read,
         };
-        let test = match (reply, value) {
-            (Some(test), None) | (None, Some(test)) => test,
-            _ => {
-                cx.error(node.span, "a condition is an outcome, `{reply: …}` or `{value: …}`");
-                return None;
-            }
+        let ((Some(test), None) | (None, Some(test))) = (reply, value) else {
+            cx.error(node.span, "a condition is an outcome, `{reply: …}` or `{value: …}`");
+            return None;
         };
         if !fits(&test) {
             let what = if matches!(test, Test::Reply(_)) { "gets no reply from Redis" } else { "reads no value" };

@@ -1,6 +1,6 @@
 //! Happenings and their options (FORMAT §4): clients, nodes, links; and `net:` on one action.
 
-use super::duration::Ttl;
+use super::duration::{Length, Ttl};
 use super::event_lower::Reading;
 use super::model::{Do, LinkChange, Net, ServersKind, Subject, Way};
 use super::reader::{Cx, Fields};
@@ -27,7 +27,7 @@ pub(super) fn happening(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, kind: 
         }
         EventKind::Pause => {
             let span = f.need(cx, "for", r.of, "5s").and_then(|node| positive(cx, r, node));
-            Do::Pause { span: span.unwrap_or(Some(LessonTime(1))) }
+            Do::Pause { span: span.and_then(Length::end) }
         }
         EventKind::Restart => Do::Restart,
         EventKind::Promote => {
@@ -60,16 +60,16 @@ pub(super) fn happening(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, kind: 
                 }
             };
             let way = f.take(cx, "way").and_then(|node| cx.choose(node, "way", WAYS)).unwrap_or_default();
-            let span = f.take(cx, "for").and_then(|node| positive(cx, r, node)).flatten();
+            let span = f.take(cx, "for").and_then(|node| positive(cx, r, node)).and_then(Length::end);
             Do::Link { change, way, span }
         }
     }
 }
 
 /// A span of at least 1 ms, or `forever`.
-fn positive(cx: &mut Cx, r: &Reading<'_>, node: &Node) -> Option<Option<LessonTime>> {
+fn positive(cx: &mut Cx, r: &Reading<'_>, node: &Node) -> Option<Length> {
     let span = cx.duration(node, "for", r.ttl)?;
-    if span == Some(LessonTime::ZERO) {
+    if span == Length::Of(LessonTime::ZERO) {
         cx.error(node.span, "`for` must be at least 1ms");
         return None;
     }

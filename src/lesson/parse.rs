@@ -31,6 +31,7 @@ const VERDICTS: &[(&str, Verdict)] = &[
 ///
 /// # Errors
 /// Everything that is wrong with the file, in the order of the file.
+#[expect(clippy::needless_pass_by_value, reason = "a lesson keeps the file that it came from")]
 pub fn load(source: Arc<Source>) -> Result<Lesson, Vec<Diagnostic>> {
     let root = yaml::parse(&source)?;
     let mut cx = Cx::default();
@@ -107,18 +108,15 @@ fn lesson(cx: &mut Cx, source: &Arc<Source>, root: &Node) -> Option<Lesson> {
         misconceptions,
         span: patch::start_of(root.span),
     };
-    let (plans, misconceptions) = match variants {
-        Some(node) => {
-            for extra in [verdict, expect].into_iter().flatten() {
-                cx.error(extra.span, "with `variants`, the verdict and what is expected belong to each variant");
-            }
-            self::variants(cx, &base, node)
+    let (plans, misconceptions) = if let Some(node) = variants {
+        for extra in [verdict, expect].into_iter().flatten() {
+            cx.error(extra.span, "with `variants`, the verdict and what is expected belong to each variant");
         }
-        None => {
-            let mut read = PlanReader { base: &base, top: &base.top, events: base.events, dropped: Vec::new() };
-            let (plan, misconceptions) = read.plan(cx, None, verdict, expect);
-            (vec![plan], misconceptions)
-        }
+        self::variants(cx, &base, node)
+    } else {
+        let mut read = PlanReader { base: &base, top: &base.top, events: base.events, dropped: Vec::new() };
+        let (plan, misconceptions) = read.plan(cx, None, verdict, expect);
+        (vec![plan], misconceptions)
     };
     Some(Lesson {
         source: Arc::clone(source),
@@ -298,13 +296,12 @@ impl PlanReader<'_, '_> {
         let read_events =
             self.events.iter().enumerate().map(|(at, node)| event_lower::event(cx, &scene, &base.keys, at, node));
         let events = read_events.collect();
-        let verdict = match verdict.filter(|node| !node.is_null()) {
-            Some(node) => cx.choose(node, "verdict", VERDICTS).map(|value| Spanned { value, span: node.span }),
-            None => {
-                let what = if head.is_some() { "a variant" } else { "a lesson without variants" };
-                cx.error(span, format!("{what} needs `verdict`")).help("`broken`, `contained`, `stuck` or `held`");
-                None
-            }
+        let verdict = if let Some(node) = verdict.filter(|node| !node.is_null()) {
+            cx.choose(node, "verdict", VERDICTS).map(|value| Spanned { value, span: node.span })
+        } else {
+            let what = if head.is_some() { "a variant" } else { "a lesson without variants" };
+            cx.error(span, format!("{what} needs `verdict`")).help("`broken`, `contained`, `stuck` or `held`");
+            None
         };
         let expects = expects.filter(|node| !node.is_null()).map_or(&[][..], |node| cx.list(node, "expect", false));
         let expects = expects.iter().filter_map(|node| expect(cx, &scene, node, false)).collect();

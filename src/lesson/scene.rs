@@ -1,6 +1,6 @@
 //! What the events of one variant can name: clients, nodes, locks, resources, and each other.
 
-use super::duration::{self, Ttl};
+use super::duration::{self, Length, Ttl};
 use super::model::{Client, Lock, Resource, ResourceKind, Servers, ServersKind};
 use super::reader::Cx;
 use super::source::Spanned;
@@ -131,8 +131,8 @@ pub fn node_names(kind: ServersKind) -> Vec<String> {
 
 /// Durations read from nodes.
 impl Cx {
-    /// A duration; the inner none: `forever`.
-    pub fn duration(&mut self, node: &Node, what: &str, ttl: Ttl) -> Option<Option<LessonTime>> {
+    /// A duration.
+    pub fn duration(&mut self, node: &Node, what: &str, ttl: Ttl) -> Option<Length> {
         let text = self.scalar(node, what)?;
         match duration::parse(text, ttl) {
             Ok(length) => Some(length),
@@ -149,12 +149,12 @@ impl Cx {
     /// A duration that ends, and is at least `least` milliseconds.
     pub fn finite(&mut self, node: &Node, what: &str, ttl: Ttl, least: u64) -> Option<LessonTime> {
         match self.duration(node, what, ttl)? {
-            Some(length) if length.ms() >= least => Some(length),
-            Some(_) => {
+            Length::Of(length) if length.ms() >= least => Some(length),
+            Length::Of(_) => {
                 self.error(node.span, format!("`{what}` must be at least {least}ms"));
                 None
             }
-            None => {
+            Length::Forever => {
                 self.error(node.span, format!("`{what}` cannot be `forever`"));
                 None
             }

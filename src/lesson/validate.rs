@@ -59,7 +59,9 @@ fn cycles(cx: &mut Cx, scene: &Scene, plan: &Plan, nodes: &[Node]) {
     let mut open: Vec<usize> = waits.iter().map(Vec::len).collect();
     let mut waited_by: Vec<Vec<usize>> = vec![Vec::new(); waits.len()];
     for (at, waits) in waits.iter().enumerate() {
-        waits.iter().for_each(|other| waited_by[*other].push(at));
+        for other in waits {
+            waited_by[*other].push(at);
+        }
     }
     let mut free: VecDeque<usize> = (0..waits.len()).filter(|at| open[*at] == 0).collect();
     while let Some(at) = free.pop_front() {

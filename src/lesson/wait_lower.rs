@@ -1,7 +1,7 @@
 //! `wait:` and `watchdog:` (FORMAT §3.1, §3.2).
 
 use super::action_lower::{ON_LOSS, renew_how};
-use super::duration::Ttl;
+use super::duration::{Length, Ttl};
 use super::event_lower::Reading;
 use super::model::{Cap, Wait, Watchdog};
 use super::reader::{Cx, Fields};
@@ -28,7 +28,7 @@ pub(super) fn wait(cx: &mut Cx, ttl: Ttl, node: &Node) -> Wait {
     }
     let of = format!("`{kind}`");
     let Some(mut f) = Fields::of(cx, &entry.value, &of) else { return Wait::None };
-    let span = f.take(cx, "for").and_then(|node| cx.duration(node, "for", ttl)).flatten();
+    let span = f.take(cx, "for").and_then(|node| cx.duration(node, "for", ttl)).and_then(Length::end);
     let wait = match kind {
         "retry" => retry(cx, ttl, &mut f, span),
         "notify" => {
@@ -103,7 +103,7 @@ pub(super) fn watchdog(cx: &mut Cx, r: &Reading<'_>, ttl: Ttl, node: &Node) -> O
     };
     let how = renew_how(cx, r, &mut f, "a watchdog", ttl);
     let max_renewals = f.take(cx, "max_renewals").and_then(|node| cx.integer(node, "max_renewals", 0, 1_000_000));
-    let max_total = f.take(cx, "max_total").and_then(|node| cx.duration(node, "max_total", ttl)).flatten();
+    let max_total = f.take(cx, "max_total").and_then(|node| cx.duration(node, "max_total", ttl)).and_then(Length::end);
     let on_loss = f.take(cx, "on_loss").and_then(|node| cx.choose(node, "on_loss", ON_LOSS));
     let dies = f.take(cx, "on_error").and_then(|node| cx.choose(node, "on_error", &[("retry", false), ("die", true)]));
     let on_reply =

@@ -86,7 +86,7 @@ mod tests {
             ("", &[]),
         ];
         for (line, words) in cases {
-            assert_eq!(split(line).as_deref(), Ok(*words), "{line}");
+            assert_eq!(split(line).unwrap(), *words, "{line}");
         }
         for line in [r#"SET a "b"#, "SET a 'b", r#"SET "a"b"#, r#"SET a "\xff""#] {
             assert!(split(line).is_err(), "{line}");

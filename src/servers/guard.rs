@@ -17,6 +17,12 @@ const JANITOR: &str = include_str!("../../assets/sh/janitor.sh");
 /// close-on-exec, so no child can hold it open.
 static LIFELINE: OnceLock<(PipeReader, PipeWriter)> = OnceLock::new();
 
+/// A script without its comments: `ps` shows it, and a person who looks there wants to see the program.
+fn bare(script: &str) -> String {
+    let lines = script.lines().filter(|line| !line.trim_start().starts_with('#'));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
 fn lifeline() -> io::Result<Stdio> {
     let (reader, _) = match LIFELINE.get() {
         Some(pipe) => pipe,
@@ -33,7 +39,7 @@ fn lifeline() -> io::Result<Stdio> {
 /// that [`Child`] knows), killed when this process ends. Arguments that are added go to `program`.
 pub(super) fn guarded(program: &Path) -> io::Result<Command> {
     let mut command = Command::new("sh");
-    command.arg("-c").arg(GUARD).arg("lockscope").arg(program).stdin(lifeline()?).process_group(0);
+    command.arg("-c").arg(bare(GUARD)).arg("lockscope").arg(program).stdin(lifeline()?).process_group(0);
     Ok(command)
 }
 
@@ -41,7 +47,7 @@ pub(super) fn guarded(program: &Path) -> io::Result<Command> {
 pub(super) fn janitor(folder: &Path) -> io::Result<Child> {
     Command::new("sh")
         .arg("-c")
-        .arg(JANITOR)
+        .arg(bare(JANITOR))
         .arg("lockscope")
         .arg(folder)
         .stdin(lifeline()?)

@@ -119,15 +119,16 @@ impl Set {
         let mut pipeline = redis::pipe();
         pipeline.cmd("CLIENT").arg("KILL").arg("TYPE").arg("pubsub");
         pipeline.cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal");
+        // First of all: some settings make a server refuse the rest.
+        pipeline.cmd("CONFIG").arg("SET");
+        for (name, value) in config::RESTORED {
+            pipeline.arg(name).arg(value);
+        }
         pipeline.cmd("SCRIPT").arg("FLUSH").arg("SYNC");
         if with_data {
             // A replica gets these from its master; scripts are not replicated.
             pipeline.cmd("FLUSHALL").arg("SYNC");
             pipeline.cmd("FUNCTION").arg("FLUSH").arg("SYNC");
-        }
-        pipeline.cmd("CONFIG").arg("SET");
-        for (name, value) in config::RESTORED {
-            pipeline.arg(name).arg(value);
         }
         pipeline.cmd("CONFIG").arg("RESETSTAT");
         pipeline.cmd("ACL").arg("LOG").arg("RESET");

@@ -9,9 +9,7 @@ pub use findings::finding;
 use super::player::Playhead;
 use super::recording::Recording;
 use super::strings::{Ui, secs};
-use crate::trace::{
-    Cause, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What,
-};
+use crate::trace::{Cause, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What};
 
 /// One sentence, and how it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,8 +10,8 @@ use super::app::App;
 use super::keys::dispatch;
 use super::terminal::{Borrowed, leave_on_signals, told_to_leave};
 use super::theme::Theme;
-use super::worker::{Message, Worker};
 use super::view;
+use super::worker::{Message, Worker};
 use crate::lesson::RunLesson;
 use crate::lesson::catalogue::Entry;
 use crate::trace::Lang;
@@ -121,4 +121,3 @@ fn draw(terminal: &mut Borrowed, app: &App) -> anyhow::Result<()> {
     terminal.screen.draw(|frame| view::draw(app, frame.buffer_mut())).context("cannot draw")?;
     Ok(())
 }
-

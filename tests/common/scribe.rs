@@ -160,9 +160,7 @@ pub fn info(kind: EventKind, subject: &str, line: usize) -> EventInfo {
 pub fn event(info: &EventInfo, ask: Option<Ask>) -> Event {
     let what = match ask {
         Some(ask) => Do::Ask(Box::new(ask)),
-        None if info.kind == EventKind::Work => {
-            Do::Work { span: Some(LessonTime(1000)), on_loss: OnLoss::Stop }
-        }
+        None if info.kind == EventKind::Work => Do::Work { span: Some(LessonTime(1000)), on_loss: OnLoss::Stop },
         None => Do::Release(Release { how: ReleaseHow::Del, token_of: None, publish: None }),
     };
     Event {
@@ -249,7 +247,10 @@ pub fn lesson(id: &str, level: Level, title: Text, question: Text, story: Text, 
         story: Some(story),
         question: Some(question),
         answer: None,
-        hook: Some(text("A key is only a name: check whose it is, and delete it, in one step.", "键只是个名字：先确认是谁的，再删，一步完成。")),
+        hook: Some(text(
+            "A key is only a name: check whose it is, and delete it, in one step.",
+            "键只是个名字：先确认是谁的，再删，一步完成。",
+        )),
         misconceptions: Vec::new(),
         follow_ups: Vec::new(),
         plans,

@@ -126,7 +126,8 @@ pub fn the_lesson() -> Lesson {
         text("A finishes at 12 s. Whose lock does its release remove?", "A 在 12 秒做完。它的释放删掉了谁的锁？"),
         &[text("A's", "A 的"), text("B's", "B 的"), text("nobody's", "谁的都没删")],
     );
-    let events = || events().iter().map(|info| event(info, (info.kind == EventKind::Ask).then(|| question.clone()))).collect();
+    let events =
+        || events().iter().map(|info| event(info, (info.kind == EventKind::Ask).then(|| question.clone()))).collect();
     let variant = |id, name: Text| plan("wrong-delete", &title, id, name, events());
     let plans = vec![
         variant("del", text("naive DEL", "直接 DEL")),

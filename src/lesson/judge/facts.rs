@@ -75,14 +75,15 @@ fn total(kind: &str, client: &str, at_most: &str) -> String {
     entry.done()
 }
 
-struct Facts<'a> {
-    run: &'a Run<'a>,
-    expect: &'a Expect,
+/// An entry that states a fact, and the run that it speaks of.
+pub(super) struct Facts<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) expect: &'a Expect,
 }
 
 impl<'a> Facts<'a> {
     /// The locks that the entry is about: the one it names, or all.
-    fn locks(&self) -> impl Iterator<Item = &'a LockInfo> {
+    pub(super) fn locks(&self) -> impl Iterator<Item = &'a LockInfo> {
         let named = self.expect.lock.as_deref();
         self.run.trace.header.locks.iter().filter(move |lock| named.is_none_or(|name| name == lock.name))
     }
@@ -101,7 +102,7 @@ impl<'a> Facts<'a> {
     }
 
     /// When an instant happened, each time once.
-    fn instants(&self, fact: &Fact) -> Vec<LessonTime> {
+    pub(super) fn instants(&self, fact: &Fact) -> Vec<LessonTime> {
         let mut instants: Vec<LessonTime> = match fact {
             Fact::Granted { client, event } => self
                 .ended(Outcome::Granted)
@@ -140,10 +141,7 @@ impl<'a> Facts<'a> {
                 };
                 only_true(over_time(self.run.trace, sample))
             }
-            Fact::Believes(client) => only_true(over_time(self.run.trace, |state| {
-                let client = state.clients.get(client);
-                client.is_some_and(|client| self.locks().any(|lock| client.believes.contains_key(&lock.name)))
-            })),
+            Fact::Believes(client) => only_true(over_time(self.run.trace, |state| self.believes(state, client))),
             Fact::Key { key, value, ttl, count, node } => {
                 let Some(key) = key.as_deref().or_else(|| Some(self.locks().next()?.key.as_str())) else {
                     return Vec::new();
@@ -156,7 +154,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Who holds the entry's locks; or who owns their keys on `node`.
-    fn holders(&self, state: &State, node: Option<&str>) -> Vec<String> {
+    pub(super) fn holders(&self, state: &State, node: Option<&str>) -> Vec<String> {
         let header = &self.run.trace.header;
         let mut holders = Vec::new();
         for lock in self.locks() {
@@ -171,8 +169,14 @@ impl<'a> Facts<'a> {
         holders
     }
 
+    /// Whether `client` believes that it holds one of the entry's locks.
+    pub(super) fn believes(&self, state: &State, client: &str) -> bool {
+        let client = state.clients.get(client);
+        client.is_some_and(|client| self.locks().any(|lock| client.believes.contains_key(&lock.name)))
+    }
+
     /// When `client` believed in a lock that it did not hold.
-    fn unprotected(&self, client: &str) -> Vec<Stretch<bool>> {
+    pub(super) fn unprotected(&self, client: &str) -> Vec<Stretch<bool>> {
         let header = &self.run.trace.header;
         let one = |lock: &LockInfo| {
             over_time(self.run.trace, |state| {
@@ -198,7 +202,7 @@ impl<'a> Facts<'a> {
         then.map(|stretch| (stretch.from, stretch.to)).collect()
     }
 
-    fn is_past_the_end(&self) -> bool {
+    pub(super) fn is_past_the_end(&self) -> bool {
         let end = self.run.end();
         matches!(self.expect.at, Some(ExpectTime::At(t) | ExpectTime::Between(t, _)) if t > end)
     }
@@ -244,98 +248,6 @@ impl<'a> Facts<'a> {
         let grants = self.ended(Outcome::Granted).map(|(_, info)| client_of(&info.subject).to_owned());
         grants.filter(|client| names.contains(client)).collect()
     }
-
-    /// What is true instead of `fact`.
-    fn instead(&self, fact: &Fact) -> Seen {
-        let lock = self.expect.lock.as_deref();
-        let entry = |kind: &str, subject: &str, at: &str| {
-            let mut entry = Entry::new(kind, subject);
-            entry.field("at", at);
-            entry.lock(lock, self.run.several_locks());
-            entry
-        };
-        let instants = |kind: &str, subject: &str| {
-            let subject = yaml::scalar(subject);
-            let instants = self.instants(fact).into_iter().map(|t| entry(kind, &subject, &t.yaml()).done());
-            Seen::Instead(instants.collect())
-        };
-        if self.is_past_the_end() && matches!(fact, Fact::Holder { .. } | Fact::Believes(_) | Fact::Key { .. }) {
-            return Seen::RunEnded(self.run.end());
-        }
-        match fact {
-            Fact::Granted { client, .. } => instants("granted", client),
-            Fact::Stopped(client) => instants("stopped", client),
-            Fact::Expired(lock) => instants("expired", lock),
-            Fact::Unprotected(client) => {
-                let spells = self.unprotected(client).into_iter().map(|stretch| {
-                    let mut entry = Entry::new("unprotected", yaml::scalar(client));
-                    entry.spell(stretch.from, stretch.to);
-                    entry.lock(lock, self.run.several_locks());
-                    entry.done()
-                });
-                Seen::Instead(spells.collect())
-            }
-            Fact::Holder { node, .. } => {
-                let holders = over_time(self.run.trace, |state| self.holders(state, node.as_deref()));
-                self.at_the_time(&holders, |holders, _, at| {
-                    let nobody = vec!["nobody".to_owned()];
-                    let holders = if holders.is_empty() { &nobody } else { holders };
-                    let entries = holders.iter().map(|holder| {
-                        let mut entry = entry("holder", &yaml::scalar(holder), at);
-                        if let Some(node) = node {
-                            entry.field("node", yaml::scalar(node));
-                        }
-                        entry.done()
-                    });
-                    entries.collect()
-                })
-            }
-            Fact::Believes(_) => {
-                let names = self.run.trace.header.clients.iter().map(|client| client.name.clone());
-                let names: Vec<String> = names.collect();
-                let believes = |state: &State, name: &String| {
-                    let client = state.clients.get(name);
-                    client.is_some_and(|client| self.locks().any(|lock| client.believes.contains_key(&lock.name)))
-                };
-                let believers = over_time(self.run.trace, |state| -> Vec<String> {
-                    names.iter().filter(|name| believes(state, name)).cloned().collect()
-                });
-                self.at_the_time(&believers, |believers, _, at| {
-                    believers.iter().map(|name| entry("believes", &yaml::scalar(name), at).done()).collect()
-                })
-            }
-            Fact::Key { key, node, .. } => {
-                let Some(key) = key.as_deref().or_else(|| Some(self.locks().next()?.key.as_str())) else {
-                    return Seen::Instead(Vec::new());
-                };
-                let header = &self.run.trace.header;
-                let keys = over_time(self.run.trace, |state| key_at(state, header, node.as_deref(), key).cloned());
-                self.at_the_time(&keys, |state, t, at| {
-                    let mut entry = entry("key", &yaml::key_yaml(state.as_ref(), t), at);
-                    if let Some(node) = node {
-                        entry.field("node", yaml::scalar(node));
-                    }
-                    vec![entry.done()]
-                })
-            }
-            _ => Seen::Instead(Vec::new()),
-        }
-    }
-
-    /// What `stretches` say of the entry's time; an entry without a time that fails was never true: nothing.
-    fn at_the_time<T>(&self, stretches: &[Stretch<T>], entries: impl Fn(&T, LessonTime, &str) -> Vec<String>) -> Seen {
-        let Some(at) = self.expect.at.filter(|at| *at != ExpectTime::Asked) else { return Seen::Instead(Vec::new()) };
-        let covering = stretches.iter().filter(|stretch| stretch.covers(at));
-        let entries = covering.flat_map(|stretch| match at {
-            ExpectTime::At(t) => entries(&stretch.value, t, &t.yaml()),
-            ExpectTime::Between(a, _) => {
-                let t = a.max(stretch.from);
-                entries(&stretch.value, t, &t.yaml())
-            }
-            ExpectTime::End | ExpectTime::Asked => entries(&stretch.value, self.run.end(), "end"),
-        });
-        Seen::Instead(entries.collect())
-    }
 }
 
 fn only_true(stretches: Vec<Stretch<bool>>) -> Vec<Stretch<bool>> {
@@ -343,7 +255,12 @@ fn only_true(stretches: Vec<Stretch<bool>>) -> Vec<Stretch<bool>> {
 }
 
 /// `key` on `node`; without a node, on the one that most clients talk to.
-fn key_at<'a>(state: &'a State, header: &crate::trace::Header, node: Option<&str>, key: &str) -> Option<&'a KeyState> {
+pub(super) fn key_at<'a>(
+    state: &'a State,
+    header: &crate::trace::Header,
+    node: Option<&str>,
+    key: &str,
+) -> Option<&'a KeyState> {
     let talked_to = |name: &str| state.clients.values().filter(|client| client.master == name).count();
     let names = header.nodes.iter().map(|node| node.name.as_str());
     let node = match node {

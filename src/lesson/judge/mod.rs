@@ -6,6 +6,7 @@
 
 mod ask;
 mod facts;
+mod instead;
 mod matching;
 mod over_time;
 mod reply;
@@ -119,7 +120,7 @@ pub fn judge(plan: &Plan, trace: &Trace) -> Judgement {
         failures.extend(ask::failures(plan, &run));
         failures.extend(reply_failures(plan, trace));
     }
-    Judgement { verdict, failures, unrun, findings }
+    Judgement { findings, verdict, failures, unrun }
 }
 
 /// A trace and what was found in it.

@@ -14,7 +14,7 @@ pub fn yaml_of(finding: &Finding, several_locks: bool) -> String {
         }
     }
     match finding.kind {
-        FindingKind::Starved | FindingKind::NeverDone => entry.field("at", "end".to_owned()),
+        FindingKind::Starved | FindingKind::NeverDone => entry.field("at", "end"),
         kind if kind.lasts() => entry.spell(finding.from, finding.to),
         _ => entry.field("at", finding.from.yaml()),
     }
@@ -46,7 +46,9 @@ impl Entry {
 
     /// `, name: value`
     pub(super) fn field(&mut self, name: &str, value: impl AsRef<str>) {
-        self.0.push_str(&format!(", {name}: {}", value.as_ref()));
+        for part in [", ", name, ": ", value.as_ref()] {
+            self.0.push_str(part);
+        }
     }
 
     /// `, from: …, to: …`

@@ -60,16 +60,13 @@ impl Note {
             let first = self.found.get(half.note);
             half.told != told && first.is_some_and(|first| first.who == note.who && first.lock == note.lock)
         });
-        match other.map(|i| self.half.remove(i).note).and_then(|i| self.found.get_mut(i)) {
-            Some(first) => {
-                for (field, value) in note.fields {
-                    first.fields.entry(field).or_insert(value);
-                }
+        if let Some(first) = other.map(|i| self.half.remove(i).note).and_then(|i| self.found.get_mut(i)) {
+            for (field, value) in note.fields {
+                first.fields.entry(field).or_insert(value);
             }
-            None => {
-                self.half.push(Half { t: step.t(), told, note: self.found.len() });
-                self.found.push(note);
-            }
+        } else {
+            self.half.push(Half { t: step.t(), told, note: self.found.len() });
+            self.found.push(note);
         }
     }
 }

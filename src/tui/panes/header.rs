@@ -82,7 +82,10 @@ fn variant_text(ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize, short: boo
     let count = lesson.plans.len().to_string();
     let title = plan.variant_title.get(lang);
     let title = if title.is_empty() { &plan.variant } else { title };
-    ui.fill(if short { "header.variant_short" } else { "header.variant" }, &[("i", &number), ("n", &count), ("title", title)])
+    ui.fill(
+        if short { "header.variant_short" } else { "header.variant" },
+        &[("i", &number), ("n", &count), ("title", title)],
+    )
 }
 
 /// How things stand, in words.

@@ -50,6 +50,10 @@ impl Pane<'_> {
     fn lines(&self, canvas: &Canvas<'_>, roomy: bool) -> Vec<Line> {
         let header = &self.scene.recording.trace.header;
         let mut lines = Vec::new();
+        // Where not all fits, who is at risk matters more than an idle replica.
+        if !roomy {
+            lines.extend(self.clients());
+        }
         for info in &header.nodes {
             if roomy && !lines.is_empty() {
                 lines.push(Vec::new());
@@ -69,7 +73,9 @@ impl Pane<'_> {
             let text = self.scene.ui.fill(key, &[("a", a), ("b", b), ("held", &view.held.to_string())]);
             lines.push(vec![(text, self.theme.warning())]);
         }
-        lines.extend(self.clients());
+        if roomy {
+            lines.extend(self.clients());
+        }
         lines
     }
 
@@ -124,7 +130,10 @@ impl Pane<'_> {
         let label = |text: &str| (format!("  {text}  "), self.theme.secondary());
         let Some(key) = key else {
             lines.push(vec![label(&lock.key), ("(nil)".to_owned(), self.theme.text())]);
-            lines.push(vec![label(ui.get("inspector.owner")), (ui.get("inspector.nobody").to_owned(), self.theme.text())]);
+            lines.push(vec![
+                label(ui.get("inspector.owner")),
+                (ui.get("inspector.nobody").to_owned(), self.theme.text()),
+            ]);
             return;
         };
         lines.push(vec![label(&lock.key), (self.value(key), self.theme.text())]);
@@ -165,9 +174,10 @@ impl Pane<'_> {
         let about = if key.approximate { "~" } else { "" };
         let text = self.scene.ui.fill("inspector.seconds", &[("t", &format!("{about}{}", tenths(left)))]);
         let (full, empty) = canvas.bar(cells, left.ms(), whole);
-        let index = key.owner.as_ref().and_then(|name| {
-            self.scene.recording.trace.header.clients.iter().position(|client| client.name == *name)
-        });
+        let index = key
+            .owner
+            .as_ref()
+            .and_then(|name| self.scene.recording.trace.header.clients.iter().position(|client| client.name == *name));
         let style = index.map_or(self.theme.text(), |index| self.theme.owner(index));
         vec![(format!("{text} "), self.theme.text()), (full, style), (empty, self.theme.secondary())]
     }
@@ -175,9 +185,11 @@ impl Pane<'_> {
     /// What a client thinks of a lock, then what Redis says, then whether that is a danger.
     fn clients(&self) -> Vec<Line> {
         let header = &self.scene.recording.trace.header;
-        let each = header.clients.iter().enumerate().flat_map(|(i, info)| {
-            header.locks.iter().map(move |lock| (i, info.name.as_str(), lock))
-        });
+        let each = header
+            .clients
+            .iter()
+            .enumerate()
+            .flat_map(|(i, info)| header.locks.iter().map(move |lock| (i, info.name.as_str(), lock)));
         let views: Vec<ClientView<'_>> = each.filter_map(|(i, name, lock)| self.client(i, name, lock)).collect();
         // The longest line decides which words are used: they must stand in columns.
         let long = self.client_lines(&views, false);
@@ -233,7 +245,8 @@ impl Pane<'_> {
 
     fn thinks(&self, view: &ClientView<'_>, short: bool) -> String {
         let ui = self.scene.ui;
-        let lock = if self.scene.recording.trace.header.locks.len() > 1 { format!("{} ", view.lock) } else { String::new() };
+        let lock =
+            if self.scene.recording.trace.header.locks.len() > 1 { format!("{} ", view.lock) } else { String::new() };
         let key = match (short, view.crashed, view.believes, view.waits) {
             (false, true, ..) => "inspector.crashed",
             (false, _, true, _) => "inspector.mine",

@@ -56,13 +56,7 @@ fn draw_line(
             canvas.line(
                 area,
                 row,
-                &[
-                    (pointer, theme.accent()),
-                    (&time, quiet),
-                    (&prompt, owner_style),
-                    (" ", style),
-                    (&shown, style),
-                ],
+                &[(pointer, theme.accent()), (&time, quiet), (&prompt, owner_style), (" ", style), (&shown, style)],
             );
             canvas.flush_right(area, row, &reply, reply_style);
         }

@@ -43,7 +43,12 @@ impl Pane<'_> {
                 for (i, choice) in choices.iter().enumerate() {
                     self.add(&format!(" {}", i + 1), choice.text.get(lang), self.theme.text(), i == 0);
                 }
-                self.add("", ui.fill("question.choose", &[("n", &choices.len().to_string())]).as_str(), self.theme.secondary(), true);
+                self.add(
+                    "",
+                    ui.fill("question.choose", &[("n", &choices.len().to_string())]).as_str(),
+                    self.theme.secondary(),
+                    true,
+                );
             }
             Answer::Predict(_) => {
                 let typed = ui.fill("question.typed", &[("typed", &self.scene.player.typed)]);
@@ -100,9 +105,7 @@ impl Pane<'_> {
             (Given::Time(t), Proof::Time(right)) if t == right => {
                 (ui.get("question.right").to_owned(), self.theme.safe())
             }
-            (Given::Time(t), _) => {
-                (ui.fill("question.wrong_time", &[("t", &secs(t))]), self.theme.violation())
-            }
+            (Given::Time(t), _) => (ui.fill("question.wrong_time", &[("t", &secs(t))]), self.theme.violation()),
             (Given::Choice(_), _) => (ui.get("question.wrong").to_owned(), self.theme.violation()),
             (Given::Revealed, _) => (ui.get("question.compare").to_owned(), self.theme.secondary()),
             (Given::Skipped, _) => (ui.get("question.skipped").to_owned(), self.theme.secondary()),
