@@ -188,6 +188,8 @@ impl App {
             Action::PreviousVariant => self.turn_variant(-1),
             Action::Submit => self.submit(),
             Action::Choose(number) if !self.has_choice(number) => {}
+            // Who types a second answer must not be thrown to another place.
+            Action::Jump(_) if matches!(self.question(), Some((Ask { answer: Answer::Choices(_), .. }, Some(_)))) => {}
             _ if self.player.is_some() => {
                 if let Some(recording) = self.recording()
                     && let Some(player) = &mut self.player

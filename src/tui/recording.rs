@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::proof::{Proof, proofs};
 use crate::lesson::Plan;
 use crate::trace::{
-    Cause, EventKind, Finding, Group, KeyOp, LessonTime, LinkState, Reply, Timeline, Trace, What, findings, timeline::happened,
+    Cause, EventKind, Finding, Group, KeyOp, LessonTime, LinkState, Reply, Timeline, Trace, What, findings,
+    timeline::happened,
 };
 
 /// A run that can be played.

@@ -33,9 +33,7 @@ impl Worker {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start(
-        make_runner: impl FnOnce() -> Box<dyn RunLesson> + Send + 'static,
-    ) -> std::io::Result<Self> {
+    pub fn start(make_runner: impl FnOnce() -> Box<dyn RunLesson> + Send + 'static) -> std::io::Result<Self> {
         let (requests, todo) = channel::<Request>();
         let (done, messages) = channel();
         let thread = std::thread::Builder::new().name("lessons".to_owned()).spawn(move || {
@@ -77,11 +75,7 @@ impl Drop for Worker {
     }
 }
 
-fn work(
-    make_runner: impl FnOnce() -> Box<dyn RunLesson>,
-    todo: &Receiver<Request>,
-    done: &Sender<Message>,
-) {
+fn work(make_runner: impl FnOnce() -> Box<dyn RunLesson>, todo: &Receiver<Request>, done: &Sender<Message>) {
     let mut runner = make_runner();
     while let Ok(Request { key, plan }) = todo.recv() {
         let run = match runner.run(&plan) {
