@@ -1,5 +1,7 @@
 //! Lessons are untrusted: the server itself refuses what is not theirs, directly and inside scripts.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
+
 mod servers_support;
 
 use redis::Value;

@@ -1,5 +1,7 @@
 //! Nothing outlives lockscope: not a server, not a folder, however it ends.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
+
 mod servers_support;
 
 use std::io::{BufRead, BufReader, Read};

@@ -1,6 +1,8 @@
 //! How long things take. Not part of the usual tests, since a busy machine would fail them for nothing:
 //! `cargo test --test servers_times -- --ignored --nocapture`.
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
+
 mod servers_support;
 
 use std::time::{Duration, Instant};
