@@ -129,7 +129,7 @@ fn commands(trace: &Trace) -> BTreeMap<u32, Command> {
 
 fn log(trace: &Trace, findings: &[Finding]) -> Vec<LogLine> {
     let mut links: BTreeMap<(&str, &str), LinkState> = BTreeMap::new();
-    let mut lines = Vec::new();
+    let mut shown = Vec::new();
     for (record, what) in trace.records.iter().map(|record| &record.what).enumerate() {
         let kind = match what {
             What::Send { cmd, .. } => LogKind::Command(*cmd),
@@ -157,12 +157,12 @@ fn log(trace: &Trace, findings: &[Finding]) -> Vec<LogLine> {
             }
             _ => continue,
         };
-        lines.push(LogLine { record, kind });
+        shown.push(LogLine { record, kind });
     }
     let violations = findings.iter().enumerate().filter(|(_, finding)| finding.kind.group() != Group::Note);
-    lines.extend(violations.map(|(i, finding)| LogLine { record: finding.record, kind: LogKind::Finding(i) }));
-    lines.sort_by_key(|line| line.record);
-    lines
+    shown.extend(violations.map(|(i, finding)| LogLine { record: finding.record, kind: LogKind::Finding(i) }));
+    shown.sort_by_key(|line| line.record);
+    shown
 }
 
 fn asks(trace: &Trace, timeline: &Timeline) -> Vec<AskStop> {

@@ -39,7 +39,7 @@ fn draw_line(
 ) {
     let theme = canvas.theme;
     let Some(record) = scene.recording.trace.records.get(line.record) else { return };
-    let pointer = if pointed { theme.glyph(Glyph::Current) } else { " " };
+    let arrow = if pointed { theme.glyph(Glyph::Current) } else { " " };
     let time = format!("{} ", right(&clock(record.t), 9));
     let quiet = if current { theme.text() } else { theme.secondary() };
     let narrator = Narrator { ui: scene.ui, recording: scene.recording };
@@ -56,7 +56,7 @@ fn draw_line(
             canvas.line(
                 area,
                 row,
-                &[(pointer, theme.accent()), (&time, quiet), (&prompt, owner_style), (" ", style), (&shown, style)],
+                &[(arrow, theme.accent()), (&time, quiet), (&prompt, owner_style), (" ", style), (&shown, style)],
             );
             canvas.flush_right(area, row, &reply, reply_style);
         }
@@ -64,7 +64,7 @@ fn draw_line(
             let Some(text) = narrator.log_record(line.record) else { return };
             let sign = record_sign(&record.what).map_or(theme.foreign_fill(), |glyph| theme.glyph(glyph));
             let sign = format!("{sign}  ");
-            canvas.line(area, row, &[(pointer, theme.accent()), (&time, quiet), (&sign, quiet), (&text, quiet)]);
+            canvas.line(area, row, &[(arrow, theme.accent()), (&time, quiet), (&sign, quiet), (&text, quiet)]);
         }
         LogKind::Finding(i) => {
             let found = &scene.recording.findings[i];
@@ -75,8 +75,8 @@ fn draw_line(
                 Group::Contained | Group::Note => (Glyph::Contained, theme.warning()),
             };
             let sign = format!("{}  ", theme.glyph(glyph));
-            let text = finding(&scene.ui, found);
-            canvas.line(area, row, &[(pointer, theme.accent()), (&time, quiet), (&sign, style), (&text, style)]);
+            let text = finding(scene.ui, found);
+            canvas.line(area, row, &[(arrow, theme.accent()), (&time, quiet), (&sign, style), (&text, style)]);
         }
     }
 }
