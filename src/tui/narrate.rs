@@ -72,12 +72,15 @@ impl Narrator<'_> {
                 told.push(Told { text, tone });
             }
         }
-        for found in &self.recording.findings {
-            if here.contains(&found.record) && found.kind.group() != Group::Note {
+        let turns = &self.recording.turns;
+        let first = turns.partition_point(|(record, _)| *record < here.start);
+        for (record, i) in turns[first..].iter().take_while(|(record, _)| *record < here.end) {
+            let found = &self.recording.findings[*i];
+            if *record == found.record && found.kind.group() != Group::Note {
                 let tone = if found.kind.group() == Group::Stuck { Tone::Warning } else { Tone::Violation };
                 told.push(Told { text: finding(self.ui, found), tone });
             }
-            if found.end_record.is_some_and(|record| here.contains(&record)) && found.kind.lasts() {
+            if found.end_record == Some(*record) && found.kind.lasts() {
                 let who = self.ui.names(&found.who);
                 let key = if found.kind.group() == Group::Stuck { "story.stuck_over" } else { "story.overlap_over" };
                 told.push(Told { text: self.ui.fill(key, &[("who", &who)]), tone: Tone::Aside });

@@ -26,6 +26,8 @@ pub struct Recording {
     pub asks: Vec<AskStop>,
     /// Which answers are right, by event.
     pub proofs: BTreeMap<usize, Proof>,
+    /// Where findings begin and end: record, and index into `findings`, by record.
+    pub turns: Vec<(usize, usize)>,
     /// Per stop: something is said or goes wrong there, so that playing lingers.
     pub telling: Vec<bool>,
 }
@@ -86,6 +88,7 @@ impl Recording {
             commands: commands(&trace),
             log: log(&trace, &findings),
             asks: asks(&trace, &timeline),
+            turns: turns(&findings),
             proofs,
             telling,
             timeline,
@@ -109,6 +112,16 @@ impl Recording {
             _ => None,
         }
     }
+}
+
+fn turns(findings: &[Finding]) -> Vec<(usize, usize)> {
+    let each = findings.iter().enumerate();
+    let mut turns: Vec<(usize, usize)> = each
+        .flat_map(|(i, f)| [Some(f.record), f.end_record].into_iter().flatten().map(move |record| (record, i)))
+        .collect();
+    turns.sort_unstable();
+    turns.dedup();
+    turns
 }
 
 fn commands(trace: &Trace) -> BTreeMap<u32, Command> {
