@@ -4,13 +4,18 @@
 //! reader is shown is a fold over these: the [`State`] at a playhead, the [`Finding`]s, the [`Verdict`]. Nothing in
 //! here knows Redis, the engine, or a terminal.
 
+mod detect;
 pub mod event;
 pub mod finding;
+pub mod jsonl;
 pub mod reply;
 pub mod state;
 pub mod text;
 pub mod time;
+pub mod timeline;
+mod verdict;
 
+pub use detect::findings;
 pub use event::{
     Cause, ClientInfo, EventInfo, EventKind, Header, KeyOp, KeyState, LinkState, LockInfo, NodeInfo, Outcome, Record,
     Role, Trace, Value, What, Why,
@@ -20,3 +25,5 @@ pub use reply::Reply;
 pub use state::State;
 pub use text::{Lang, Text};
 pub use time::LessonTime;
+pub use timeline::{Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Timeline};
+pub use verdict::verdict;
