@@ -6,16 +6,15 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use lockscope::lesson::*;
-use lockscope::lesson::{self, catalogue};
 use lockscope::trace::{EventKind, LessonTime};
 
 /// Loads every lesson of a folder, and shows all their errors if there are any.
-fn load_folder(folder: &str) -> Vec<lesson::Lesson> {
+fn load_folder(folder: &str) -> Vec<Lesson> {
     let sources = catalogue::load_dir(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).unwrap();
     let mut lessons = Vec::new();
     let mut errors = String::new();
     for source in sources {
-        match lesson::load(source.clone()) {
+        match load(source.clone()) {
             Ok(lesson) => lessons.push(lesson),
             Err(found) => errors.push_str(&render_all(&source, &found)),
         }
@@ -42,7 +41,7 @@ fn the_seven_examples_load() {
     );
 }
 
-fn valid(name: &str) -> lesson::Lesson {
+fn valid(name: &str) -> Lesson {
     let lessons = load_folder("tests/lessons/valid");
     lessons.into_iter().find(|lesson| lesson.id == name).unwrap()
 }
@@ -142,4 +141,19 @@ fn a_variant_sets_drops_adds_and_merges() {
     let Do::Acquire(acquire) = &quorum.events[0].what else { panic!() };
     assert_eq!(acquire.how, AcquireHow::Redlock { cleanup: false, sequential: true });
     assert!(acquire.validity.checked && acquire.watchdog.is_none());
+}
+
+/// What ships must load as it stands, and an id must be its file's name: that is how a lesson is asked for.
+#[test]
+fn the_lessons_that_ship_load() {
+    let entries = catalogue::load_all(builtin());
+    for entry in &entries {
+        if let Err(errors) = &entry.lesson {
+            panic!("\n{}", render_all(&entry.source, errors));
+        }
+        assert_eq!(format!("lessons/{}.yaml", entry.id()), entry.source.name);
+    }
+    let levels: Vec<_> = entries.iter().filter_map(|entry| Some(entry.lesson.as_ref().ok()?.level)).collect();
+    assert!(levels.is_sorted(), "{levels:?}");
+    assert!(!entries.is_empty());
 }

@@ -35,13 +35,13 @@ impl Cx {
 
     fn push(&mut self, error: Diagnostic) -> &mut Diagnostic {
         let full = self.is_full();
-        let list = if full { &mut self.sink } else { &mut self.errors };
+        let errors = if full { &mut self.sink } else { &mut self.errors };
         if full {
-            list.clear();
+            errors.clear();
         }
-        list.push(error);
-        let last = list.len() - 1;
-        &mut list[last]
+        errors.push(error);
+        let last = errors.len() - 1;
+        &mut errors[last]
     }
 
     fn is_full(&self) -> bool {
