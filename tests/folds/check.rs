@@ -57,7 +57,7 @@ impl Bench {
 
 fn right() -> Vec<Entry> {
     vec![
-        finding(Overlap, &["A", "B"]).at(11_000).to_ms(12_000),
+        finding(Overlap, &["A", "B"]).at(11_000).until_ms(12_000),
         finding(WrongDelete, &[]).with("by", "A").with("owner", "B").at(12_000),
         finding(Overlap, &["B", "C"]),
     ]
@@ -73,7 +73,7 @@ fn failing(id: &str, failure: RunFailure) -> (&str, Plan, Result<Trace, RunFailu
 
 fn wrong(id: &str) -> (&str, Plan, Result<Trace, RunFailure>) {
     let mut entries = right();
-    entries[0] = finding(Overlap, &["A", "B"]).at(11_000).to_ms(13_000);
+    entries[0] = finding(Overlap, &["A", "B"]).at(11_000).until_ms(13_000);
     entries.push(finding(Refused, &["C"]));
     entries.remove(1);
     (id, plan(&wrong_delete(), Verdict::Held, &entries), Ok(wrong_delete()))
@@ -327,10 +327,10 @@ fn results_are_printed_in_the_lessons_order_whoever_is_done_first() {
 #[test]
 fn traces_are_kept_where_that_is_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let traces = Some(folder.path().join("deep/er"));
+    let deep = folder.path().join("deep/er");
     let bench = Bench::new(vec![good("del")]);
-    assert_eq!(bench.check(&Options { traces: traces.clone(), ..Options::default() }).0.exit, Exit::Fine);
-    let file = std::fs::read(traces.unwrap().join("wrong-delete.del.jsonl")).unwrap();
+    assert_eq!(bench.check(&Options { traces: Some(deep.clone()), ..Options::default() }).0.exit, Exit::Fine);
+    let file = std::fs::read(deep.join("wrong-delete.del.jsonl")).unwrap();
     assert_eq!(jsonl::read(file.as_slice()).unwrap(), wrong_delete());
 
     let in_the_way = folder.path().join("file");

@@ -24,6 +24,7 @@ fn is_true(trace: &Trace, entry: Entry) -> bool {
     seen(trace, entry).is_none()
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it is compared with what `seen` answers")]
 fn instead(entries: &[&str]) -> Option<Seen> {
     Some(Seen::Instead(entries.iter().map(|entry| (*entry).to_owned()).collect()))
 }
@@ -37,6 +38,7 @@ fn key(value: Option<ReplyPattern>, ttl: Option<KeyTtl>, count: Option<i64>) -> 
     fact("key", Fact::Key { key: None, value, ttl, count, node: None })
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "it stands where a TTL may be left out")]
 fn left(ms: u64) -> Option<KeyTtl> {
     Some(KeyTtl::Left(LessonTime(ms)))
 }
@@ -131,10 +133,10 @@ fn grants_and_expiries_and_stops_are_instants() {
 fn unprotected_is_from_the_loss_to_the_end_of_the_belief() {
     let run = wrong_delete();
     let unprotected = |name: &str| fact("unprotected", Fact::Unprotected(name.to_owned()));
-    assert!(is_true(&run, unprotected("A").at(10_000).to_ms(12_000)));
-    assert!(is_true(&run, unprotected("B").at(12_000).to_ms(16_000)));
+    assert!(is_true(&run, unprotected("A").at(10_000).until_ms(12_000)));
+    assert!(is_true(&run, unprotected("B").at(12_000).until_ms(16_000)));
     assert_eq!(
-        seen(&run, unprotected("A").at(10_000).to(ExpectTime::End)),
+        seen(&run, unprotected("A").at(10_000).until(ExpectTime::End)),
         instead(&["- {unprotected: A, from: 10s, to: 12s}"])
     );
     assert_eq!(seen(&run, unprotected("C")), instead(&[]), "C was protected as long as it believed");

@@ -10,9 +10,9 @@ use FindingKind::{Orphan, Overlap, Refused, Starved, WrongDelete};
 
 fn all_of_wrong_delete() -> Vec<Entry> {
     vec![
-        finding(Overlap, &["B", "A"]).at(11_000).to_ms(12_000),
+        finding(Overlap, &["B", "A"]).at(11_000).until_ms(12_000),
         finding(WrongDelete, &[]).with("by", "A").with("owner", "B").at(12_000),
-        finding(Overlap, &["B", "C"]).at(12_500).to_ms(14_500),
+        finding(Overlap, &["B", "C"]).at(12_500).until_ms(14_500),
     ]
 }
 
@@ -53,7 +53,7 @@ fn a_dropped_entry_fails_with_what_can_be_pasted_and_the_events_line() {
 #[test]
 fn a_changed_entry_fails_with_what_was_seen_instead_and_only_once() {
     let mut entries = all_of_wrong_delete();
-    entries[0] = finding(Overlap, &["A", "B"]).at(11_000).to_ms(13_000);
+    entries[0] = finding(Overlap, &["A", "B"]).at(11_000).until_ms(13_000);
     let complaints = complaints(&wrong_delete(), Verdict::Broken, &entries);
     assert_eq!(complaints, [(4, Promise::Happens, instead(&["- {overlap: [A, B], from: 11s, to: 12s}"]))]);
 }
@@ -137,11 +137,11 @@ fn times_of_entries_are_exact_ranges_or_the_end() {
     let trace = run.done();
     let is_right = |entry: Entry| complaints(&trace, Verdict::Stuck, &[entry]).is_empty();
     let orphan = || finding(Orphan, &["A"]);
-    assert!(is_right(orphan().at(5_000).to(ExpectTime::End)));
+    assert!(is_right(orphan().at(5_000).until(ExpectTime::End)));
     assert!(is_right(orphan().between(5_000, 6_000)));
     assert!(is_right(orphan().between(4_000, 5_000)));
     assert!(!is_right(orphan().between(5_001, 6_000)));
-    assert!(!is_right(orphan().to_ms(9_000)), "it is still open at 9 s");
+    assert!(!is_right(orphan().until_ms(9_000)), "it is still open at 9 s");
     assert!(!is_right(orphan().when(ExpectTime::End)));
     assert!(!is_right(orphan().lock("other")));
 }
@@ -197,7 +197,7 @@ fn the_player_gets_the_same_answers() {
     let granted = |name: &str| fact("granted", Fact::Granted { client: name.to_owned(), event: None });
     assert_eq!(predicted(&trace, &granted("C").when(ExpectTime::Asked).expect()), Some(LessonTime(12_500)));
     assert_eq!(predicted(&trace, &granted("D").when(ExpectTime::Asked).expect()), None);
-    let overlap = finding(Overlap, &["A", "B"]).at(11_000).to(ExpectTime::Asked).expect();
+    let overlap = finding(Overlap, &["A", "B"]).at(11_000).until(ExpectTime::Asked).expect();
     assert_eq!(predicted(&trace, &overlap), Some(LessonTime(12_000)));
 }
 

@@ -40,7 +40,7 @@ impl Entry {
     pub fn with(mut self, field: &str, value: &str) -> Self {
         let Expected::Finding { fields, .. } = &mut self.expect.what else { panic!("facts have no fields") };
         fields.insert(field.to_owned(), Spanned { value: value.to_owned(), span: Span::default() });
-        self.text.push_str(&format!(", {field}: {value}"));
+        self.text = format!("{}{}", self.text, format_args!(", {field}: {value}"));
         self
     }
 
@@ -54,18 +54,18 @@ impl Entry {
 
     pub fn when(mut self, at: ExpectTime) -> Self {
         self.expect.at = Some(at);
-        self.text.push_str(&format!(", at: {}", time(at)));
+        self.text = format!("{}{}", self.text, format_args!(", at: {}", time(at)));
         self
     }
 
-    pub fn to(mut self, to: ExpectTime) -> Self {
+    pub fn until(mut self, to: ExpectTime) -> Self {
         self.expect.to = Some(to);
-        self.text.push_str(&format!(", to: {}", time(to)));
+        self.text = format!("{}{}", self.text, format_args!(", to: {}", time(to)));
         self
     }
 
-    pub fn to_ms(self, ms: u64) -> Self {
-        self.to(ExpectTime::At(LessonTime(ms)))
+    pub fn until_ms(self, ms: u64) -> Self {
+        self.until(ExpectTime::At(LessonTime(ms)))
     }
 
     pub fn lock(mut self, lock: &str) -> Self {
@@ -75,7 +75,7 @@ impl Entry {
 
     pub fn times(mut self, times: u32) -> Self {
         self.expect.times = times;
-        self.text.push_str(&format!(", times: {times}"));
+        self.text = format!("{}{}", self.text, format_args!(", times: {times}"));
         self
     }
 
@@ -101,7 +101,7 @@ pub fn plan(trace: &Trace, verdict: Verdict, entries: &[Entry]) -> Plan {
     let mut expect = Vec::new();
     for (i, entry) in entries.iter().enumerate() {
         let start = text.len() + 4;
-        text.push_str(&format!("  - {{{}}}\n", entry.text));
+        text = format!("{}{}", text, format_args!("  - {{{}}}\n", entry.text));
         let span = Span { start, end: text.len() - 1, line: 4 + i, column: 5 };
         expect.push(Expect { span, ..entry.expect.clone() });
     }
