@@ -2,5 +2,8 @@
 
 pub mod check;
 pub mod cli;
+pub mod engine;
 pub mod lesson;
+pub mod servers;
 pub mod trace;
+pub mod tui;

@@ -13,6 +13,7 @@ pub mod reply;
 pub mod state;
 pub mod text;
 pub mod time;
+pub mod timeline;
 mod verdict;
 
 pub use detect::findings;
@@ -25,4 +26,5 @@ pub use reply::Reply;
 pub use state::State;
 pub use text::{Lang, Text};
 pub use time::LessonTime;
+pub use timeline::{Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Timeline};
 pub use verdict::verdict;

@@ -12,7 +12,8 @@ use crate::trace::{State, What};
 ///
 /// Belief ends with the first command of a release, so a release that takes lesson time leaves the lock abandoned
 /// while it is on its way, if somebody waits for it. One that takes none does not: what lasts no time never was.
-/// To be refused by one's own lock is not this (waiting for it is a `deadlock` of one).
+/// The victim may be the owner itself: a client whose granting reply was lost asks again and is refused by its own lock.
+/// (As long as it *waits* for it, it is acquiring, and this is a `deadlock` of one.)
 #[derive(Default)]
 pub(super) struct Abandoned(Spells<(String, String)>);
 
@@ -25,7 +26,7 @@ impl Detector for Abandoned {
             !seen || believes(state, owner, lock) || (new && state.is_acquiring(owner, lock))
         });
         if let Some((victim, lock)) = refused(step) {
-            self.meet(step, step.before, victim, lock);
+            self.meet(step, state, victim, lock);
         }
         for lock in step.header.locks.iter().map(|lock| lock.name.as_str()) {
             for victim in waiting(state, lock) {
@@ -45,7 +46,7 @@ impl Abandoned {
         let Some(key) = state.key_seen_by(step.header, victim, lock) else { return };
         let (Some(owner), Some(_)) = (key.owner.as_deref(), key.deadline) else { return };
         let lives = state.clients.get(owner).is_some_and(|owner| !owner.crashed);
-        if lives && owner != victim && !believes(state, owner, lock) && !state.is_acquiring(owner, lock) {
+        if lives && !believes(state, owner, lock) && !state.is_acquiring(owner, lock) {
             self.0.open(step, &(lock.to_owned(), owner.to_owned()), || {
                 step.finding(FindingKind::Abandoned, Some(lock)).with("of", owner).with("victim", victim)
             });

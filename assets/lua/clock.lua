@@ -1,0 +1,43 @@
+-- The lesson clock on one server: tell what the keys are, then bring them to lesson time.
+-- KEYS[1] the marker; KEYS[2..] the lesson's keys
+-- ARGV[1] server time at which the run began (ms); ARGV[2] lesson time (ms); ARGV[3] "1": move the TTLs
+-- Answers { server time (ms), marker, then for each key { type, expiry (ms, -1 none, -2 no key), content … } }.
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local have = tonumber(redis.call('GET', KEYS[1]) or '0')
+local answer = {string.format('%.0f', now), string.format('%.0f', have)}
+for i = 2, #KEYS do
+  local key = KEYS[i]
+  local kind = redis.call('TYPE', key).ok
+  local seen = {kind, redis.call('PEXPIRETIME', key)}
+  if kind == 'string' then
+    seen[3] = redis.call('GET', key)
+  elseif kind == 'hash' then
+    for _, part in ipairs(redis.call('HGETALL', key)) do seen[#seen + 1] = part end
+  elseif kind == 'list' then
+    seen[3] = redis.call('LLEN', key)
+  elseif kind == 'set' then
+    seen[3] = redis.call('SCARD', key)
+  elseif kind == 'zset' then
+    seen[3] = redis.call('ZCARD', key)
+  end
+  answer[#answer + 1] = seen
+end
+if ARGV[3] == '1' then
+  -- Lesson time minus real time: where the marker says otherwise, exactly the difference is missing.
+  local want = tonumber(ARGV[2]) - (now - tonumber(ARGV[1]))
+  local missing = want - have
+  if missing ~= 0 then
+    for i = 2, #KEYS do
+      local expiry = answer[i + 1][2]
+      if expiry > 0 then
+        local moved = expiry - missing
+        if moved <= now then moved = now + 1 end -- due: Redis itself shall expire it
+        redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', moved))
+      end
+    end
+    -- Also without keys: the marker must be right before the next write.
+    redis.call('SET', KEYS[1], string.format('%.0f', want))
+  end
+end
+return answer

@@ -1,0 +1,5 @@
+-- Delete the lock only if it is still mine: compare and delete, with nothing in between.
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  return redis.call('DEL', KEYS[1])
+end
+return 0

@@ -1,0 +1,5 @@
+-- Prolong the lease only if the lock is still mine.
+if redis.call('GET', KEYS[1]) == ARGV[1] then
+  return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+end
+return 0

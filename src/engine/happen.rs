@@ -1,0 +1,362 @@
+//! What happens *to* clients, nodes and links.
+
+use std::rc::Rc;
+
+use super::agenda::{Class, Hanging, file_order};
+use super::slot::SlotKind;
+use super::wire::state_of;
+use super::world::{Due, Trouble, World};
+use crate::lesson::{Do, LinkChange, Subject, Way};
+use crate::servers::NodeRole;
+use crate::trace::{Cause, LinkState, Role, What};
+
+impl World {
+    /// A happening strikes.
+    pub(super) async fn happen(self: &Rc<Self>, event: usize) -> Result<(), Trouble> {
+        let plan = Rc::clone(&self.plan);
+        let spec = &plan.events[event];
+        if let Subject::Client { client, .. } = &spec.subject {
+            let Some(client) = self.client_index(client) else { return Ok(()) };
+            if self.clients.borrow()[client].crashed || !self.may_run(event, client) {
+                self.skip(event);
+                return Ok(());
+            }
+        } else if !self.may_run(event, 0) {
+            self.skip(event);
+            return Ok(());
+        }
+        if let Some(because) = self.impossible(event) {
+            self.event_run(event, |run| run.impossible = true);
+            self.record(What::EventNotRun { event, because });
+            return Ok(());
+        }
+        self.start(event);
+        let mut span = None;
+        match (&spec.subject, &spec.what) {
+            (Subject::Client { client, task }, Do::Crash { .. }) => self.crash_client(client, task.as_deref()),
+            (Subject::Client { client, task }, Do::Pause { span: pause }) => {
+                span = *pause;
+                let until = pause.map(|pause| crate::trace::LessonTime(self.now()) + pause);
+                self.record(What::ClientPaused { client: client.clone(), task: task.clone(), until });
+                for slot in self.aimed_at(client, task.as_deref()) {
+                    self.pause_slot(slot);
+                }
+                if span.is_none() {
+                    return Ok(());
+                }
+            }
+            (Subject::Node(node), what) => self.happen_to_node(node, what, spec.lock).await?,
+            (Subject::Link(left, right), Do::Link { change, way, span: lasts }) => {
+                span = *lasts;
+                self.change_links(left, right, *change, *way).await?;
+            }
+            _ => {}
+        }
+        match span {
+            Some(span) => {
+                let t = self.now() + span.ms();
+                self.schedule(t, Class::Happening, file_order(event, Hanging::Event), Due::HappeningEnd(event));
+            }
+            None => self.happening_ended(event),
+        }
+        Ok(())
+    }
+
+    /// Why a happening cannot strike now; none: it can.
+    fn impossible(&self, event: usize) -> Option<String> {
+        let spec = &self.plan.events[event];
+        let Subject::Node(node) = &spec.subject else { return None };
+        let (up, role) = {
+            let nodes = self.nodes.borrow();
+            let run = nodes.get(node)?;
+            (run.up, run.role)
+        };
+        match &spec.what {
+            Do::Restart if up => Some(format!("{node} was up")),
+            Do::Restart => None,
+            _ if !up => Some(format!("{node} was down")),
+            Do::Promote { .. } if role == Role::Master => Some(format!("{node} was a master already")),
+            Do::Demote if role == Role::Replica => Some(format!("{node} was a replica already")),
+            Do::Demote if self.successor_of(node).is_none() => {
+                Some(format!("there was no other master for {node} to follow"))
+            }
+            Do::Flush | Do::Evict if role == Role::Replica => {
+                Some(format!("{node} was a replica, which takes no writes"))
+            }
+            _ => None,
+        }
+    }
+
+    /// A happening with `for:` is over.
+    pub(super) async fn happening_over(self: &Rc<Self>, event: usize) -> Result<(), Trouble> {
+        let plan = Rc::clone(&self.plan);
+        match (&plan.events[event].subject, &plan.events[event].what) {
+            (Subject::Client { client, task }, Do::Pause { .. }) => {
+                let crashed = self.client_index(client).is_some_and(|client| self.clients.borrow()[client].crashed);
+                if !crashed {
+                    self.record(What::ClientResumed { client: client.clone(), task: task.clone() });
+                    for slot in self.aimed_at(client, task.as_deref()) {
+                        self.resume_slot(slot);
+                    }
+                }
+            }
+            (Subject::Link(left, right), Do::Link { way, .. }) => {
+                self.change_links(left, right, LinkChange::Heal, *way).await?;
+            }
+            _ => {}
+        }
+        self.happening_ended(event);
+        Ok(())
+    }
+
+    /// The tasks that a happening is aimed at.
+    fn aimed_at(&self, client: &str, task: Option<&str>) -> Vec<usize> {
+        let Some(client) = self.client_index(client) else { return Vec::new() };
+        self.slots_where(|slot| {
+            slot.client == client
+                && match task {
+                    None => true,
+                    Some("watchdog") => matches!(slot.kind, SlotKind::Watchdog(_)),
+                    Some(task) => slot.kind == SlotKind::Program && slot.task == task,
+                }
+        })
+    }
+
+    /// A crash: programs end where they stand, nothing is cleaned up. What was sent still arrives.
+    fn crash_client(&self, name: &str, task: Option<&str>) {
+        let Some(client) = self.client_index(name) else { return };
+        self.record(What::ClientCrashed { client: name.to_owned(), task: task.map(str::to_owned) });
+        let hit = self.aimed_at(name, task);
+        let mut left: Vec<usize> = Vec::new();
+        for slot in hit {
+            let events = self.slots.borrow()[slot].events.clone();
+            let working = std::mem::take(&mut self.slots.borrow_mut()[slot].working);
+            if !working.is_empty() {
+                self.record_works(slot, &working, false);
+            }
+            left.extend(events);
+            self.end_slot(slot);
+        }
+        if task.is_none() || task == Some("main") {
+            self.clients.borrow_mut()[client].main_over = true;
+            self.all_beliefs_end(client);
+        }
+        if task.is_none() {
+            let conns = {
+                let mut clients = self.clients.borrow_mut();
+                clients[client].crashed = true;
+                std::mem::take(&mut clients[client].conns)
+            };
+            drop(conns);
+        }
+        for event in left {
+            if self.event_run(event, |run| run.started.is_none() && !run.skipped) {
+                self.skip(event);
+            }
+        }
+    }
+
+    async fn happen_to_node(&self, node: &str, what: &Do, lock: Option<usize>) -> Result<(), Trouble> {
+        match what {
+            Do::Crash { .. } => {
+                self.servers.crash(node).await?;
+                self.node_died(node);
+            }
+            Do::Restart => self.restart(node).await?,
+            Do::Promote { stays } => self.promote(node, stays).await?,
+            Do::Demote => {
+                if let Some(master) = self.successor_of(node) {
+                    self.servers.demote(node, &master).await?;
+                    self.set_role(node, Role::Replica, Some(master.clone()));
+                    self.record(What::NodeDemoted { node: node.to_owned(), master });
+                    self.arrived(node, &Cause::Demote).await?;
+                }
+            }
+            Do::Flush => {
+                self.freeze(node).await?;
+                self.servers.flush(node).await?;
+                self.clock.forget(node);
+                self.observe(node, Cause::Flush, None, Vec::new()).await?;
+            }
+            Do::Evict => {
+                let Some(lock) = lock else { return Ok(()) };
+                self.freeze(node).await?;
+                let observer = self.servers.observer(node)?;
+                observer.send(redis::cmd("UNLINK").arg(&self.plan.locks[lock].key)).await?;
+                self.observe(node, Cause::Evict, None, Vec::new()).await?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// A node is dead: whatever waited in its links has died with it.
+    pub(super) fn node_died(&self, node: &str) {
+        self.drop_conns(node);
+        self.clock.forget(node);
+        if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
+            run.up = false;
+        }
+        self.record(What::NodeCrashed { node: node.to_owned() });
+        for (replica, link) in self.replicas_of(node) {
+            // What a slow link carries has left the host; what a held one keeps has not.
+            if link == LinkState::Held {
+                let lost = self.nodes.borrow_mut().get_mut(&replica).map(|run| std::mem::take(&mut run.waiting));
+                if lost.is_some_and(|lost| lost > 0) {
+                    self.record_replication_link(&replica);
+                }
+            }
+        }
+    }
+
+    async fn restart(&self, node: &str) -> Result<(), Trouble> {
+        self.servers.restart(node).await?;
+        if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
+            run.up = true;
+        }
+        match self.servers.role(node)? {
+            NodeRole::Master => {
+                self.record(What::NodeRestarted { node: node.to_owned(), role: Role::Master });
+                self.catch_up(node).await?;
+                self.arrived(node, &Cause::Restart).await?;
+                self.replicate(node, 0).await
+            }
+            NodeRole::ReplicaOf(master) => {
+                self.set_role(node, Role::Replica, Some(master.clone()));
+                self.record(What::NodeRestarted { node: node.to_owned(), role: Role::Replica });
+                self.record(What::NodeDemoted { node: node.to_owned(), master });
+                self.arrived(node, &Cause::Restart).await
+            }
+        }
+    }
+
+    async fn promote(&self, node: &str, stays: &[String]) -> Result<(), Trouble> {
+        let old = self.nodes.borrow().get(node).and_then(|run| run.follows.clone());
+        // Bytes that are still under way end with the link.
+        self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica, .. } if replica == node));
+        self.servers.promote(node).await?;
+        self.set_role(node, Role::Master, None);
+        if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
+            run.link = LinkState::Open;
+            run.waiting = 0;
+        }
+        self.catch_up(node).await?;
+        let followers: Vec<String> = {
+            let nodes = self.nodes.borrow();
+            let follows = |run: &super::world::NodeRun| run.up && run.role == Role::Replica && run.follows == old;
+            nodes.iter().filter(|(_, run)| follows(run)).map(|(name, _)| name.clone()).collect()
+        };
+        for (client, run) in self.clients.borrow_mut().iter_mut().enumerate() {
+            if !stays.iter().any(|name| name == self.client_name(client)) {
+                node.clone_into(&mut run.master);
+            }
+        }
+        self.record(What::NodePromoted { node: node.to_owned(), stays: stays.to_vec() });
+        self.arrived(node, &Cause::Promote).await?;
+        for follower in followers {
+            if let Some(run) = self.nodes.borrow_mut().get_mut(&follower) {
+                run.follows = Some(node.to_owned());
+                run.link = LinkState::Open;
+                run.waiting = 0;
+            }
+            self.agenda
+                .borrow_mut()
+                .remove_where(|due| matches!(due, Due::Bytes { replica, .. } if *replica == follower));
+            self.arrived(&follower, &Cause::Replication).await?;
+        }
+        Ok(())
+    }
+
+    /// Brings a server that has just become reachable as a master to lesson time, and lets it expire what is overdue.
+    async fn catch_up(&self, node: &str) -> Result<(), Trouble> {
+        let (look, _) = self.look(node, true).await?;
+        let epoch = self.keys.borrow().epoch;
+        let overdue = |expiry: i64| expiry - epoch + look.marker <= i64::try_from(self.now()).unwrap_or(i64::MAX);
+        let due: Vec<(String, String)> = look
+            .keys
+            .iter()
+            .filter(|(_, seen)| seen.expiry.is_some_and(overdue))
+            .map(|(key, _)| (node.to_owned(), key.clone()))
+            .collect();
+        if due.is_empty() { Ok(()) } else { self.wait_until_gone(node, &due).await }
+    }
+
+    /// The master that a node would follow: another one that runs.
+    fn successor_of(&self, node: &str) -> Option<String> {
+        let nodes = self.nodes.borrow();
+        nodes
+            .iter()
+            .find(|(name, run)| name.as_str() != node && run.up && run.role == Role::Master)
+            .map(|(name, _)| name.clone())
+    }
+
+    async fn change_links(
+        &self,
+        left: &[String],
+        right: &[String],
+        change: LinkChange,
+        way: Way,
+    ) -> Result<(), Trouble> {
+        for a in left {
+            for b in right {
+                match (self.client_index(a), self.client_index(b)) {
+                    (Some(client), None) => self.change_link(client, b, change, way),
+                    (None, Some(client)) => self.change_link(client, a, change, way),
+                    _ => {
+                        let follows = |x: &str, y: &str| {
+                            self.nodes.borrow().get(x).is_some_and(|run| run.follows.as_deref() == Some(y))
+                        };
+                        let replica = if follows(b, a) {
+                            b
+                        } else if follows(a, b) {
+                            a
+                        } else {
+                            continue;
+                        };
+                        self.change_replication(replica, change).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn change_replication(&self, replica: &str, change: LinkChange) -> Result<(), Trouble> {
+        let state = state_of(change);
+        self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica: r, .. } if r == replica));
+        match state {
+            LinkState::Held => self.servers.hold(replica).await?,
+            LinkState::Slow { .. } => self.servers.slow(replica).await?,
+            LinkState::Cut => self.servers.cut(replica).await?,
+            LinkState::Open => self.servers.heal(replica).await?,
+        }
+        if let Some(run) = self.nodes.borrow_mut().get_mut(replica) {
+            run.link = state;
+            if matches!(state, LinkState::Open | LinkState::Cut) {
+                run.waiting = 0;
+            }
+        }
+        self.record_replication_link(replica);
+        if state == LinkState::Open && self.is_up(replica) {
+            self.arrived(replica, &Cause::Replication).await?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of a slow link are at the replica.
+    pub(super) async fn bytes_arrive(&self, replica: &str, upto: u64) -> Result<(), Trouble> {
+        self.servers.arrive(replica, upto).await?;
+        let changed = {
+            let mut nodes = self.nodes.borrow_mut();
+            nodes.get_mut(replica).is_some_and(|run| {
+                let waited = run.waiting > 0;
+                run.waiting = run.waiting.saturating_sub(1);
+                waited
+            })
+        };
+        if changed {
+            self.record_replication_link(replica);
+        }
+        self.arrived(replica, &Cause::Replication).await
+    }
+}

@@ -1,0 +1,151 @@
+//! Runs a plan on real servers and writes down what happens: *(plan, servers, clock) → trace*.
+//!
+//! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
+//! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
+//! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
+//! - `wire` is a command's way to the server and back; `happen` is what happens to clients, nodes and links.
+
+mod agenda;
+mod clock;
+mod guards;
+mod happen;
+mod keys;
+mod program;
+mod recipes;
+mod sched;
+mod server;
+mod slot;
+mod support;
+mod token;
+mod wire;
+mod world;
+
+use std::rc::Rc;
+
+pub use clock::ClockKind;
+pub use support::unsupported;
+
+use crate::lesson::{Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
+use crate::servers::{Binary, Fleet, Persistence, Servers, Setup, Shape};
+use crate::trace::Trace;
+use world::Trouble;
+
+/// How often a run is begun anew because the machine was too busy for its freeze to hold. A slip needs a deadline within
+/// a few ms after a command *and* a descheduled engine, so that even one is rare; a machine that slips so often in a row
+/// cannot run this lesson.
+const ATTEMPTS: u32 = 20;
+
+/// Runs lessons, one after another, on servers of its own that are used again.
+pub struct Engine {
+    runtime: tokio::runtime::Runtime,
+    fleet: Fleet,
+    clock: ClockKind,
+}
+
+impl Engine {
+    /// An engine that starts `binary` when the first lesson needs it.
+    ///
+    /// # Errors
+    /// When the operating system refuses the runtime.
+    pub fn new(binary: Binary, clock: ClockKind) -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { runtime, fleet: Fleet::new(binary), clock })
+    }
+
+    async fn run_plan(&self, plan: &Plan) -> Result<Trace, RunFailure> {
+        let refused = unsupported(plan);
+        if !refused.is_empty() {
+            return Err(RunFailure::Refused(refused));
+        }
+        let environment = |error: crate::servers::ServersError| RunFailure::Environment(error.to_string());
+        for _ in 0..ATTEMPTS {
+            let servers = Rc::new(self.fleet.prepare(&setup(plan)).await.map_err(environment)?);
+            self.meets_needs(plan, &servers).await?;
+            if let Some(trace) = run_on(&servers, self.fleet.binary(), plan, self.clock).await? {
+                return Ok(trace);
+            }
+        }
+        Err(RunFailure::Engine(format!(
+            "{}/{}: this machine is so busy that keys expired before their time in {ATTEMPTS} runs in a row",
+            plan.lesson, plan.variant
+        )))
+    }
+
+    /// `needs:`, or the reason why the variant is skipped.
+    async fn meets_needs(&self, plan: &Plan, servers: &Servers) -> Result<(), RunFailure> {
+        let binary = self.fleet.binary();
+        if let Some((major, minor)) = plan.needs.redis
+            && (binary.version.0, binary.version.1) < (major, minor)
+        {
+            let (a, b, c) = binary.version;
+            return Err(RunFailure::Skipped(format!(
+                "it needs {} {major}.{minor}, and this is {a}.{b}.{c}",
+                binary.name
+            )));
+        }
+        if plan.needs.command.is_empty() {
+            return Ok(());
+        }
+        let environment = |error: &dyn std::fmt::Display| RunFailure::Environment(error.to_string());
+        let node = servers.names().first().cloned().unwrap_or_default();
+        let observer = servers.observer(&node).map_err(|error| environment(&error))?;
+        for name in &plan.needs.command {
+            let info = observer
+                .send(redis::cmd("COMMAND").arg("INFO").arg(name))
+                .await
+                .map_err(|error| environment(&error))?;
+            if matches!(&info, redis::Value::Array(items) if items.iter().any(|item| *item != redis::Value::Nil)) {
+                return Ok(());
+            }
+        }
+        Err(RunFailure::Skipped(format!("the server has no {}", plan.needs.command.join(" and no "))))
+    }
+}
+
+impl RunLesson for Engine {
+    fn run(&mut self, plan: &Plan) -> Result<Trace, RunFailure> {
+        self.runtime.block_on(self.run_plan(plan))
+    }
+}
+
+/// Runs a plan once, on servers that are as [`setup`] says and fresh. None: the machine was so busy that the freeze did
+/// not hold; nothing is known, and the plan can be run again.
+///
+/// # Errors
+/// When a server fails, or the engine.
+pub async fn run_on(
+    servers: &Rc<Servers>,
+    binary: &Binary,
+    plan: &Plan,
+    clock: ClockKind,
+) -> Result<Option<Trace>, RunFailure> {
+    match sched::run(Rc::new(plan.clone()), Rc::clone(servers), clock, binary).await {
+        Ok(trace) => Ok(Some(trace)),
+        Err(Trouble::Slip) => Ok(None),
+        Err(Trouble::Environment(text)) => Err(RunFailure::Environment(text)),
+        Err(Trouble::Engine(text)) => Err(RunFailure::Engine(text)),
+    }
+}
+
+/// The servers that a plan needs.
+#[must_use]
+pub fn setup(plan: &Plan) -> Setup {
+    let shape = match plan.servers.kind {
+        ServersKind::Replicated { replicas } => Shape::Replicated { replicas },
+        _ => Shape::Single,
+    };
+    let persistence = match plan.servers.persistence {
+        Keeps::None => Persistence::None,
+        Keeps::EverySec => Persistence::EverySec,
+        Keeps::Always => Persistence::Always,
+    };
+    let locks = plan.locks.iter().map(|lock| lock.key.clone());
+    let keys = locks.chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
+    Setup { shape, persistence, keys }
+}
+
+/// SHA-1 of the clock script, as `EVALSHA` wants it.
+fn clock_script_sha() -> &'static str {
+    static SHA: std::sync::OnceLock<String> = std::sync::OnceLock::new();
+    SHA.get_or_init(|| redis::Script::new(server::CLOCK).get_hash().to_owned())
+}

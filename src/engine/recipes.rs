@@ -1,0 +1,309 @@
+//! What a client does with a lock, written as the code of a service: acquire, renew, release.
+//!
+//! This is what students come to read. Each recipe sends exactly the commands that its name stands for, looks at the
+//! replies as careful (or careless) code would, and says how it ended.
+
+use super::program::End;
+use super::token;
+use super::wire::{Answer, Ctx, LateGrant};
+use super::world::Trouble;
+use crate::lesson::{Acquire, AcquireHow, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait};
+use crate::trace::{Outcome, Reply, What, Why};
+
+/// Compare and delete.
+pub(super) const RELEASE: &str = include_str!("../../assets/lua/release.lua");
+/// Compare and prolong.
+pub(super) const RENEW: &str = include_str!("../../assets/lua/renew.lua");
+/// Prolong, or take again if nobody has it.
+pub(super) const RENEW_OR_TAKE: &str = include_str!("../../assets/lua/renew_or_take.lua");
+
+/// Allowance for clocks that run at different speeds: 1 % of the TTL, and 2 ms for the precision of Redis's expiry
+/// (`clock_drift_factor` 0.01 and `+ 2` in the Redlock algorithm, Redis's page on distributed locks).
+const fn drift(ttl: u64) -> u64 {
+    ttl / 100 + 2
+}
+
+/// `SET key token NX PX 30000` as words.
+fn words(parts: &[&str]) -> Vec<String> {
+    parts.iter().map(|part| (*part).to_owned()).collect()
+}
+
+fn eval(script: &str, key: &str, args: &[&str]) -> Vec<String> {
+    [&["EVAL", script, "1", key], args].concat().into_iter().map(str::to_owned).collect()
+}
+
+/// What an answer means: success, a plain no, or neither.
+fn judge(answer: Answer, yes: impl Fn(&Reply) -> bool, success: Outcome, no: Outcome) -> End {
+    match answer {
+        Answer::Unknown => End::of(Outcome::Unknown),
+        Answer::Refused => End::of(Outcome::Error),
+        Answer::Reply(reply) if reply.is_error() => End::with(Outcome::Error, reply),
+        Answer::Reply(reply) if yes(&reply) => End::with(success, reply),
+        Answer::Reply(reply) => End::with(no, reply),
+    }
+}
+
+/// A status, or an integer above zero.
+fn is_yes(reply: &Reply) -> bool {
+    matches!(reply, Reply::Status(_) | Reply::Int(1..))
+}
+
+impl Ctx {
+    fn lock_of(&self) -> (usize, Lock) {
+        let lock = self.world.plan.events[self.event].lock.unwrap_or(0);
+        (lock, self.world.plan.locks[lock].clone())
+    }
+
+    /// Asks for the lock, waits if it is told to, and believes once it has read the granting reply.
+    pub(super) async fn acquire(&self, acquire: &Acquire) -> Result<End, Trouble> {
+        let (lock, spec) = self.lock_of();
+        let world = &self.world;
+        world.lock_run(self.client, lock, |run| {
+            run.asked = true;
+            run.latest = None;
+            run.told = false;
+            run.latest_event = Some(self.event);
+        });
+        if acquire.watchdog.as_ref().is_some_and(|watchdog| watchdog.arms_on_reply) {
+            self.late.set(Some(LateGrant { event: self.event, lock }));
+        }
+        let first_try = world.now();
+        let mut token = self.new_token(acquire, lock);
+        let mut pause = None;
+        let end = loop {
+            let sent = world.now();
+            let mut end = self.try_once(acquire, &spec, &token).await?;
+            let measured_from = match acquire.validity.measured_from {
+                MeasuredFrom::Send => sent,
+                MeasuredFrom::FirstTry => first_try,
+                MeasuredFrom::Reply => world.now(),
+            };
+            if end.outcome == Outcome::Granted {
+                let valid_until = acquire.ttl.map(|ttl| (measured_from + ttl.ms()).saturating_sub(drift(ttl.ms())));
+                if acquire.validity.checked && valid_until.is_some_and(|until| until <= world.now()) {
+                    self.command(eval(RELEASE, &spec.key, &[&token])).await?;
+                    end = End { outcome: Outcome::Refused, why: Some(Why::TooLate), reply: end.reply };
+                } else {
+                    self.granted(acquire, lock, valid_until);
+                    break end;
+                }
+            }
+            let Wait::Retry { every, jitter, backoff, max, span, new_token } = &acquire.wait else { break end };
+            world.record(What::TryFailed { event: self.event, outcome: end.outcome });
+            world.slots.borrow_mut()[self.slot].excused = true;
+            let next = pause.map_or(every.ms(), |last: u64| scaled(last, *backoff));
+            let next = max.map_or(next, |max| next.min(max.ms()));
+            pause = Some(next);
+            let next = token::jittered(&mut world.clients.borrow_mut()[self.client].rng, next, *jitter);
+            let give_up = span.map(|span| first_try + span.ms());
+            if let Some(give_up) = give_up.filter(|give_up| world.now() + next > *give_up) {
+                self.sleep_until(give_up).await;
+                break End { outcome: Outcome::Refused, why: Some(Why::Held), reply: end.reply };
+            }
+            self.sleep(next).await;
+            if *new_token {
+                token = self.new_token(acquire, lock);
+            }
+        };
+        world.lock_run(self.client, lock, |run| run.latest = Some(end.outcome));
+        Ok(end)
+    }
+
+    /// One try: the commands of `how:`, and what the client makes of the replies.
+    async fn try_once(&self, acquire: &Acquire, lock: &Lock, token: &str) -> Result<End, Trouble> {
+        let key = lock.key.as_str();
+        let ttl = acquire.ttl.map(|ttl| ttl.ms().to_string());
+        let end = match &acquire.how {
+            AcquireHow::SetNxPx => {
+                let argv = match &ttl {
+                    Some(ttl) => words(&["SET", key, token, "NX", "PX", ttl]),
+                    None => words(&["SET", key, token, "NX"]),
+                };
+                judge(self.command(argv).await?, is_yes, Outcome::Granted, Outcome::Refused)
+            }
+            AcquireHow::Setnx => {
+                judge(self.command(words(&["SETNX", key, token])).await?, is_yes, Outcome::Granted, Outcome::Refused)
+            }
+            AcquireHow::SetnxExpire { gap } => {
+                let set = judge(
+                    self.command(words(&["SETNX", key, token])).await?,
+                    is_yes,
+                    Outcome::Granted,
+                    Outcome::Refused,
+                );
+                if set.outcome != Outcome::Granted {
+                    return self.maybe_own(acquire, key, token, set).await;
+                }
+                if gap.ms() > 0 {
+                    self.sleep(gap.ms()).await;
+                }
+                let Some(ms) = acquire.ttl.map(|ttl| ttl.ms()) else { return Ok(set) };
+                let argv = if ms % 1000 == 0 {
+                    words(&["EXPIRE", key, &(ms / 1000).to_string()])
+                } else {
+                    words(&["PEXPIRE", key, &ms.to_string()])
+                };
+                // The key may be gone by now, and the reply says so; code of this kind does not look.
+                judge(self.command(argv).await?, |_| true, Outcome::Granted, Outcome::Refused)
+            }
+            AcquireHow::Run(run) => self.run(run, Outcome::Granted, Outcome::Refused).await?,
+            AcquireHow::Reentrant | AcquireHow::Redlock { .. } => {
+                return Err(Trouble::Engine("an acquire that was to be refused has been run".to_owned()));
+            }
+        };
+        self.maybe_own(acquire, key, token, end).await
+    }
+
+    /// `accept_own`: a refusal may come from one's own first try, whose reply was lost. GET tells.
+    async fn maybe_own(&self, acquire: &Acquire, key: &str, token: &str, end: End) -> Result<End, Trouble> {
+        if end.outcome != Outcome::Refused {
+            return Ok(end);
+        }
+        if acquire.accept_own {
+            let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if value == token);
+            let own = judge(self.command(words(&["GET", key])).await?, mine, Outcome::Granted, Outcome::Refused);
+            if own.outcome == Outcome::Granted {
+                return Ok(own);
+            }
+        }
+        Ok(End { why: Some(Why::Held), ..end })
+    }
+
+    fn new_token(&self, acquire: &Acquire, lock: usize) -> String {
+        let world = &self.world;
+        let client = &world.plan.clients[self.client];
+        let token = match &acquire.token {
+            Token::Unique => token::unique(&mut world.clients.borrow_mut()[self.client].rng, &client.name),
+            Token::Fixed(text) => text.clone(),
+            Token::Parts { process, thread } => {
+                let uuid = || token::unique(&mut token::generator(world.plan.seed, &client.process), &client.process);
+                match (process, thread) {
+                    (true, true) => format!("{}:{}", uuid(), client.thread),
+                    (true, false) => uuid(),
+                    (false, _) => client.thread.to_string(),
+                }
+            }
+            Token::Of(event) => world.event_run(*event, |run| run.token.clone()).unwrap_or_default(),
+        };
+        world.lock_run(self.client, lock, |run| run.token = Some(token.clone()));
+        world.event_run(self.event, |run| run.token = Some(token.clone()));
+        token
+    }
+
+    fn granted(&self, acquire: &Acquire, lock: usize, valid_until: Option<u64>) {
+        self.world.granted(self.client, lock);
+        if let Some(watchdog) = &acquire.watchdog {
+            self.world.start_watchdog(self.client, lock, self.event, watchdog);
+        }
+        if let (true, Some(until)) = (acquire.deadline_stop, valid_until) {
+            self.world.start_deadline(self.client, lock, self.event, until);
+        }
+    }
+
+    /// Prolongs the lease. A plain no means that the lock is lost, and the client knows it now.
+    pub(super) async fn renew(&self, renew: &Renew) -> Result<End, Trouble> {
+        let (lock, _) = self.lock_of();
+        let end = self.renew_once(&renew.how, lock, renew.ttl.map(|ttl| ttl.ms())).await?;
+        if end.outcome == Outcome::Lost {
+            self.world.told_lost(self.client, lock, None);
+        }
+        Ok(end)
+    }
+
+    /// The commands of a renewal, for `renew` and for the watchdog. `ttl` in ms.
+    pub(super) async fn renew_once(&self, how: &RenewHow, lock: usize, ttl: Option<u64>) -> Result<End, Trouble> {
+        let sent = self.world.now();
+        let key = self.world.plan.locks[lock].key.clone();
+        let token = self.world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
+        let px = ttl.unwrap_or(0).to_string();
+        let argv = match how {
+            RenewHow::PexpireIfMine => eval(RENEW, &key, &[&token, &px]),
+            RenewHow::Pexpire => words(&["PEXPIRE", &key, &px]),
+            RenewHow::Set => words(&["SET", &key, &token, "PX", &px]),
+            RenewHow::SetIfFreeOrMine => eval(RENEW_OR_TAKE, &key, &[&token, &px]),
+            RenewHow::Run(run) => return self.run(run, Outcome::Renewed, Outcome::Lost).await,
+        };
+        let end = judge(self.command(argv).await?, is_yes, Outcome::Renewed, Outcome::Lost);
+        if let (Outcome::Renewed, Some(ttl)) = (end.outcome, ttl) {
+            self.world.move_deadline(self.client, lock, (sent + ttl).saturating_sub(drift(ttl)));
+        }
+        Ok(end)
+    }
+
+    /// Lets go. From here on the client believes no more, whatever the answer will be.
+    pub(super) async fn release(&self, release: &Release) -> Result<End, Trouble> {
+        let (lock, spec) = self.lock_of();
+        let world = &self.world;
+        let key = spec.key.as_str();
+        let token = match release.token_of {
+            Some(event) => world.event_run(event, |run| run.token.clone()),
+            None => world.lock_run(self.client, lock, |run| run.token.clone()),
+        };
+        let token = token.unwrap_or_else(|| {
+            token::unique(&mut world.clients.borrow_mut()[self.client].rng, world.client_name(self.client))
+        });
+        let depth = world.lock_run(self.client, lock, |run| {
+            run.depth = run.depth.saturating_sub(1);
+            run.depth
+        });
+        if depth == 0 {
+            world.end_guards(self.client, lock);
+            world.belief_ends(self.client, lock);
+        }
+        let (released, not_owner) = (Outcome::Released, Outcome::NotOwner);
+        match &release.how {
+            ReleaseHow::Lua => {
+                Ok(judge(self.command(eval(RELEASE, key, &[&token])).await?, is_yes, released, not_owner))
+            }
+            ReleaseHow::Del => Ok(judge(self.command(words(&["DEL", key])).await?, is_yes, released, not_owner)),
+            ReleaseHow::GetDel { gap } => {
+                let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if *value == token);
+                let got = judge(self.command(words(&["GET", key])).await?, mine, released, not_owner);
+                if got.outcome != released {
+                    return Ok(got);
+                }
+                if gap.ms() > 0 {
+                    self.sleep(gap.ms()).await;
+                }
+                Ok(judge(self.command(words(&["DEL", key])).await?, is_yes, released, not_owner))
+            }
+            ReleaseHow::Run(run) => self.run(run, released, not_owner).await,
+            ReleaseHow::Delex => Err(Trouble::Engine("a release that was to be refused has been run".to_owned())),
+        }
+    }
+
+    /// The author's own commands, one after another; the last reply decides.
+    pub(super) async fn run(&self, run: &Run, success: Outcome, no: Outcome) -> Result<End, Trouble> {
+        let mut end = End::of(success);
+        for command in &run.commands {
+            let argv = match self.fill(&command.words) {
+                Ok(argv) => argv,
+                Err(text) => return Ok(End::with(Outcome::Error, Reply::Error(text))),
+            };
+            let ok_if = run.ok_if.as_ref();
+            let yes = |reply: &Reply| ok_if.is_none_or(|pattern| pattern.matches(reply));
+            end = judge(self.command(argv).await?, yes, success, no);
+            if matches!(end.outcome, Outcome::Unknown) {
+                break;
+            }
+        }
+        // An error may be just what the author waits for.
+        if let (Outcome::Error, Some(reply), Some(ok_if)) = (end.outcome, &end.reply, &run.ok_if)
+            && ok_if.matches(reply)
+        {
+            end.outcome = success;
+        }
+        Ok(end)
+    }
+}
+
+fn scaled(pause: u64, factor: f64) -> u64 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "milliseconds times a small factor; the cast saturates"
+    )]
+    let scaled = (pause as f64 * factor) as u64;
+    scaled.max(1)
+}

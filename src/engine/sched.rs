@@ -1,0 +1,160 @@
+//! The loop of a run: go to the next instant, do what is due there in its order, until nothing is left.
+
+use std::rc::Rc;
+
+use super::clock::{Clock, ClockKind};
+use super::world::{Due, Trouble, World};
+use crate::lesson::{Plan, Subject};
+use crate::servers::{Binary, Servers};
+use crate::trace::{ClientInfo, EventInfo, Header, LockInfo, NodeInfo, Role, Trace, What};
+
+/// Runs a plan from beginning to end.
+pub(super) async fn run(
+    plan: Rc<Plan>,
+    servers: Rc<Servers>,
+    clock: ClockKind,
+    binary: &Binary,
+) -> Result<Trace, Trouble> {
+    let header = header(&plan, &servers, clock, binary);
+    let world = Rc::new(World::new(plan, servers, Clock::start(clock)));
+    world.begin().await?;
+    world.enter_plan();
+    let run = world.run_to_the_end().await;
+    // Tasks hold the world and the world holds the tasks: whatever happens, they are parted.
+    for slot in world.slots_where(|_| true) {
+        world.end_slot(slot);
+    }
+    run?;
+    Ok(Trace { header, records: world.take_records() })
+}
+
+impl World {
+    async fn run_to_the_end(self: &Rc<Self>) -> Result<(), Trouble> {
+        let until = self.plan.until.map(crate::trace::LessonTime::ms);
+        loop {
+            if until.is_none() && self.is_over() {
+                break;
+            }
+            let expiry = self.keys.borrow().next_deadline();
+            let next = self.agenda.borrow().next_time();
+            // Without an end of its own, a run in which only keys have a future has none.
+            let Some(t) = next.into_iter().chain(expiry.filter(|_| next.is_some() || until.is_some())).min() else {
+                break;
+            };
+            if until.is_some_and(|until| t > until) {
+                break;
+            }
+            self.clock.advance(t).await;
+            if expiry.is_some_and(|expiry| expiry <= self.now()) {
+                self.expire().await?;
+                continue;
+            }
+            let Some((_, due)) = self.agenda.borrow_mut().pop() else { continue };
+            match due {
+                Due::Happening(event) => self.happen(event).await?,
+                Due::HappeningEnd(event) => self.happening_over(event).await?,
+                Due::Arrive(message) => self.arrive(message).await?,
+                Due::Bytes { replica, upto } => self.bytes_arrive(&replica, upto).await?,
+                Due::Wake { slot, tag } => self.step(slot, tag).await?,
+            }
+        }
+        if let Some(until) = until {
+            self.clock.advance(until).await;
+        }
+        self.tell_rest();
+        self.record_not_run();
+        self.record(What::End);
+        Ok(())
+    }
+
+    /// Every main program has ended, and every happening has happened.
+    fn is_over(&self) -> bool {
+        let done = |event: usize| self.event_run(event, |run| run.started.is_some() || run.skipped || run.impossible);
+        self.clients.borrow().iter().all(|client| client.main_over)
+            && (0..self.plan.events.len()).filter(|event| self.is_happening(*event)).all(done)
+    }
+
+    /// What never ran, or was not finished, for a reason that is not in the lesson.
+    fn record_not_run(&self) {
+        for (event, spec) in self.plan.events.iter().enumerate() {
+            let (started, over) = self
+                .event_run(event, |run| (run.started.is_some(), run.ended.is_some() || run.skipped || run.impossible));
+            if spec.subject == Subject::None || over {
+                continue;
+            }
+            let acquires = matches!(spec.what, crate::lesson::Do::Acquire(_));
+            let because = match (&spec.subject, started) {
+                (Subject::Client { client, .. }, true) if acquires && !self.has_crashed(client) => {
+                    "its client was still waiting when the run ended".to_owned()
+                }
+                (_, true) => continue,
+                (Subject::Client { client, .. }, false) if self.still_waits(client) => {
+                    "its client was still waiting when the run ended".to_owned()
+                }
+                (_, false) if spec.at.is_some_and(|at| self.anchor_missing(at)) => {
+                    "what its `at` names never came".to_owned()
+                }
+                (_, false) => "the run ended first".to_owned(),
+            };
+            self.record(What::EventNotRun { event, because });
+        }
+    }
+
+    fn has_crashed(&self, client: &str) -> bool {
+        self.client_index(client).is_some_and(|client| self.clients.borrow()[client].crashed)
+    }
+
+    fn still_waits(&self, client: &str) -> bool {
+        self.plan.events.iter().enumerate().any(|(event, spec)| {
+            matches!(&spec.subject, Subject::Client { client: name, .. } if name == client)
+                && matches!(spec.what, crate::lesson::Do::Acquire(_))
+                && self.event_run(event, |run| run.started.is_some() && run.ended.is_none())
+        })
+    }
+
+    fn anchor_missing(&self, at: crate::lesson::At) -> bool {
+        let crate::lesson::At::Anchor { event, start, .. } = at else { return false };
+        self.event_run(event, |run| if start { run.started.is_none() } else { run.ended.is_none() })
+    }
+}
+
+fn header(plan: &Plan, servers: &Servers, clock: ClockKind, binary: &Binary) -> Header {
+    let (major, minor, patch) = binary.version;
+    let nodes = servers
+        .names()
+        .into_iter()
+        .enumerate()
+        .map(|(i, name)| NodeInfo { name, role: if i == 0 { Role::Master } else { Role::Replica } });
+    let locks =
+        plan.locks.iter().map(|lock| LockInfo { name: lock.name.clone(), key: lock.key.clone(), ttl: lock.ttl });
+    let events = plan.events.iter().map(|event| EventInfo {
+        id: event.id.clone(),
+        line: event.span.line,
+        kind: event.kind(),
+        subject: match &event.subject {
+            Subject::Client { client, task: None } => client.clone(),
+            Subject::Client { client, task: Some(task) } => format!("{client}/{task}"),
+            Subject::Node(node) => node.clone(),
+            Subject::Link(left, right) => format!("{}-{}", left.join(","), right.join(",")),
+            Subject::None => String::new(),
+        },
+        lock: event.lock.map(|lock| plan.locks[lock].name.clone()),
+        say: match &event.what {
+            crate::lesson::Do::Ask(ask) => Some(ask.text.clone()),
+            _ => event.say.clone(),
+        },
+    });
+    Header {
+        lesson: plan.lesson.clone(),
+        title: plan.title.clone(),
+        variant: plan.variant.clone(),
+        variant_title: plan.variant_title.clone(),
+        clock: clock.name().to_owned(),
+        seed: plan.seed,
+        server: format!("{} {major}.{minor}.{patch}", binary.name),
+        nodes: nodes.collect(),
+        clients: plan.clients.iter().map(|client| ClientInfo { name: client.name.clone() }).collect(),
+        locks: locks.collect(),
+        events: events.collect(),
+    }
+}

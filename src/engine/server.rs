@@ -1,0 +1,332 @@
+//! Looking at the servers, and bringing them to lesson time.
+
+use std::collections::BTreeMap;
+
+use redis::Value as Raw;
+
+use super::clock::Clock;
+use super::keys::{Look, SeenKey, Writer};
+use super::world::{Due, Trouble, World};
+use crate::trace::{Cause, KeyOp, LinkState, Reply, Role, Value, What};
+
+/// The script that looks, and moves the TTLs under warp.
+pub(super) const CLOCK: &str = include_str!("../../assets/lua/clock.lua");
+
+/// The key in which each server keeps its marker. No lesson can reach it.
+const MARKER: &str = "lockscope:marker";
+
+/// How long the engine waits for Redis to expire a key that is due, in *real* time.
+const EXPIRY_LIMIT: u32 = 25_000; // × 0.2 ms = 5 s
+
+impl World {
+    /// Looks at a node's keys; under warp, brings it to lesson time.
+    pub(super) async fn look(&self, node: &str, may_move: bool) -> Result<(Look, Vec<(String, String)>), Trouble> {
+        let moves = may_move && self.clock.moves() && self.is_up_master(node);
+        let watched: Vec<String> = self.watched.borrow().iter().cloned().collect();
+        let epoch = self.keys.borrow().epoch;
+        let observer = self.servers.observer(node)?;
+        let command = |name: &str, script: &str| {
+            let mut command = redis::cmd(name);
+            command.arg(script).arg(watched.len() + 1).arg(MARKER).arg(&watched);
+            command.arg(epoch).arg(self.now()).arg(i32::from(moves));
+            command
+        };
+        let sha = super::clock_script_sha();
+        let mut answer = observer.send(&command("EVALSHA", sha)).await?;
+        if matches!(&answer, Raw::ServerError(error) if error.code() == "NOSCRIPT") {
+            answer = observer.send(&command("EVAL", CLOCK)).await?;
+        }
+        let look = parse_look(answer, &watched)
+            .ok_or_else(|| Trouble::Engine(format!("{node} gave an answer to the clock script that makes no sense")))?;
+        let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key));
+        // `expire` comes from the engine's own moves too, and says nothing that the deadline does not say better.
+        let heard: Vec<_> = heard.filter(|(event, key)| key != MARKER && event != "expire").collect();
+        if moves {
+            self.clock.froze(node, look.now);
+        }
+        Ok((look, heard))
+    }
+
+    /// Brings a master to lesson time before a command, if it is not there.
+    pub(super) async fn freeze(&self, node: &str) -> Result<(), Trouble> {
+        if !self.is_up_master(node) {
+            return self.freeze_replica(node).await;
+        }
+        if !self.clock.is_stale(node) {
+            return Ok(());
+        }
+        let (look, heard) = self.look(node, true).await?;
+        let changes =
+            self.keys.borrow_mut().after_command(node, &look, &heard, &Writer { t: self.now(), ..Writer::default() });
+        // Nobody has sent anything: what changes here can only have expired before its time.
+        if changes.is_empty() { Ok(()) } else { Err(Trouble::Slip) }
+    }
+
+    /// A replica moves no TTLs itself; it gets those that its master has moved.
+    async fn freeze_replica(&self, replica: &str) -> Result<(), Trouble> {
+        let (master, link) = {
+            let nodes = self.nodes.borrow();
+            let Some(run) = nodes.get(replica) else { return Ok(()) };
+            (run.follows.clone().unwrap_or_default(), run.link)
+        };
+        if !self.clock.moves() {
+            return Ok(());
+        }
+        if link != LinkState::Open || !self.is_up_master(&master) {
+            // Its keys still stand at an earlier lesson time, and would be answered as if nothing had expired since.
+            return Err(Trouble::Engine(format!(
+                "a client reads from {replica}, whose link to its master is not open: only `--clock wall` can show that"
+            )));
+        }
+        Box::pin(self.freeze(&master)).await?;
+        Ok(self.servers.barrier(replica).await?)
+    }
+
+    /// Looks at a master after something was done to it, and records what changed.
+    pub(super) async fn observe(
+        &self,
+        node: &str,
+        cause: Cause,
+        client: Option<&str>,
+        numbers: Vec<u64>,
+    ) -> Result<(), Trouble> {
+        let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
+        let (mut look, mut heard) = self.look(node, true).await?;
+        let unknown: Vec<String> = {
+            let watched = self.watched.borrow();
+            heard.iter().map(|(_, key)| key).filter(|key| !watched.contains(*key)).cloned().collect()
+        };
+        if !unknown.is_empty() {
+            self.watched.borrow_mut().extend(unknown);
+            let (again, more) = self.look(node, true).await?;
+            look = again;
+            heard.extend(more);
+        }
+        let t = self.now();
+        let writer = Writer { client: client.map(str::to_owned), t, numbers, window: look.now - frozen_at };
+        let due_before: Vec<String> = look
+            .keys
+            .keys()
+            .filter(|key| self.keys.borrow().get(node, key).and_then(|key| key.deadline).is_some_and(|d| d.ms() > t))
+            .cloned()
+            .collect();
+        let changes = self.keys.borrow_mut().after_command(node, &look, &heard, &writer);
+        let early = |key: &String| heard.iter().any(|(event, name)| event == "expired" && name == key);
+        if due_before.iter().any(early) {
+            return Err(Trouble::Slip);
+        }
+        let wrote = !heard.is_empty() || !changes.is_empty();
+        self.record_changes(node, changes, &cause);
+        if wrote {
+            self.replicate(node, 1).await?;
+        }
+        Ok(())
+    }
+
+    /// Lets what a master has written reach its replicas, as far as their links let it.
+    pub(super) async fn replicate(&self, master: &str, writes: u64) -> Result<(), Trouble> {
+        for (replica, link) in self.replicas_of(master) {
+            match link {
+                LinkState::Open => {
+                    self.servers.barrier(&replica).await?;
+                    self.arrived(&replica, &Cause::Replication).await?;
+                }
+                LinkState::Slow { by } => {
+                    let upto = self.servers.mark(&replica).await?;
+                    let bytes = Due::Bytes { replica: replica.clone(), upto };
+                    let order = self.next_message();
+                    self.schedule(self.now() + by.ms(), super::agenda::Class::Request, order, bytes);
+                    self.count_waiting(&replica, writes);
+                }
+                LinkState::Held => self.count_waiting(&replica, writes),
+                LinkState::Cut => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn count_waiting(&self, replica: &str, writes: u64) {
+        if let Some(node) = self.nodes.borrow_mut().get_mut(replica) {
+            node.waiting += writes;
+        }
+        self.record_replication_link(replica);
+    }
+
+    /// Records what a replica's link lets pass, and what waits in it.
+    pub(super) fn record_replication_link(&self, replica: &str) {
+        let view = self.nodes.borrow().get(replica).map(|node| (node.follows.clone(), node.link, node.waiting));
+        if let Some((Some(master), state, held)) = view {
+            self.record(What::Link { a: master, b: replica.to_owned(), state, held });
+        }
+    }
+
+    /// Looks at a node to which something came by replication, from its disk, or from a new master.
+    pub(super) async fn arrived(&self, node: &str, cause: &Cause) -> Result<(), Trouble> {
+        let (look, _) = self.look(node, false).await?;
+        let changes = self.keys.borrow_mut().after_arrival(node, &look, self.now());
+        self.record_changes(node, changes, cause);
+        Ok(())
+    }
+
+    /// Lets Redis expire what is due at this instant, and records it.
+    pub(super) async fn expire(&self) -> Result<(), Trouble> {
+        let now = self.now();
+        let due = self.keys.borrow().due(now);
+        let masters: Vec<String> = self.nodes.borrow().keys().cloned().collect();
+        let masters: Vec<String> = masters.into_iter().filter(|node| self.is_up_master(node)).collect();
+        for node in masters.iter().filter(|node| due.iter().any(|(at, _)| at == *node)) {
+            self.wait_until_gone(node, &due).await?;
+            for (_, key) in due.iter().filter(|(at, _)| at == node) {
+                self.record_expired(node, key);
+            }
+            // The instant is frozen again: what has passed while Redis expired the key belongs to no lesson time.
+            self.look(node, true).await?;
+            self.replicate_expiry(node).await?;
+        }
+        // What is left expires where no server says so: on a node that is down, or on a replica, which only hides it.
+        for (node, key) in due {
+            self.record_expired(&node, &key);
+        }
+        Ok(())
+    }
+
+    async fn replicate_expiry(&self, master: &str) -> Result<(), Trouble> {
+        for (replica, link) in self.replicas_of(master) {
+            match link {
+                LinkState::Open => self.servers.barrier(&replica).await?,
+                LinkState::Slow { by } => {
+                    let upto = self.servers.mark(&replica).await?;
+                    let order = self.next_message();
+                    let bytes = Due::Bytes { replica, upto };
+                    self.schedule(self.now() + by.ms(), super::agenda::Class::Request, order, bytes);
+                }
+                LinkState::Held | LinkState::Cut => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn record_expired(&self, node: &str, key: &str) {
+        if self.keys.borrow_mut().forget(node, key) {
+            let (node, key) = (node.to_owned(), key.to_owned());
+            self.record(What::Key { node, key, op: KeyOp::Expired, cause: Cause::Expiry, now: None });
+        }
+    }
+
+    /// Waits until Redis itself has removed the keys that are due on `node`.
+    pub(super) async fn wait_until_gone(&self, node: &str, due: &[(String, String)]) -> Result<(), Trouble> {
+        for _ in 0..EXPIRY_LIMIT {
+            let (look, _) = self.look(node, true).await?;
+            let there = |key: &String| look.keys.get(key).is_some_and(|seen| seen.value.is_some());
+            if !due.iter().any(|(at, key)| at == node && there(key)) {
+                return Ok(());
+            }
+            Clock::breathe();
+        }
+        Err(Trouble::Engine(format!("{node} has not expired a key that was due at {} ms", self.now())))
+    }
+
+    /// Under warp the first look of a run sets the epoch: the server's own clock.
+    pub(super) async fn begin(&self) -> Result<(), Trouble> {
+        let masters: Vec<String> =
+            self.servers.names().iter().filter(|name| self.is_up_master(name)).cloned().collect();
+        for (i, node) in masters.iter().enumerate() {
+            if i == 0 {
+                let observer = self.servers.observer(node)?;
+                let time: (i64, i64) = redis::from_redis_value(observer.send(&redis::cmd("TIME")).await?)
+                    .map_err(|error| Trouble::Environment(error.to_string()))?;
+                self.keys.borrow_mut().epoch = time.0 * 1000 + time.1 / 1000;
+            }
+            self.look(node, true).await?;
+            for (replica, _) in self.replicas_of(node) {
+                self.servers.barrier(&replica).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A node's place among the others has changed: whatever was known of its clock is void.
+    pub(super) fn set_role(&self, node: &str, role: Role, follows: Option<String>) {
+        self.clock.forget(node);
+        if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
+            run.role = role;
+            run.follows = follows;
+        }
+    }
+}
+
+fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
+    let Raw::Array(items) = answer else { return None };
+    let mut items = items.into_iter();
+    let now = text(&items.next()?)?.parse().ok()?;
+    let marker = text(&items.next()?)?.parse().ok()?;
+    let mut keys = BTreeMap::new();
+    for (key, item) in watched.iter().zip(items) {
+        let Raw::Array(parts) = item else { return None };
+        let kind = text(parts.first()?)?;
+        let expiry = match parts.get(1)? {
+            Raw::Int(ms) if *ms > 0 => Some(*ms),
+            _ => None,
+        };
+        let value = match kind.as_str() {
+            "none" => None,
+            "string" => Some(Value::String(text(parts.get(2)?)?)),
+            "hash" => {
+                let texts: Vec<String> = parts[2..].iter().filter_map(text).collect();
+                let mut fields: Vec<(String, String)> =
+                    texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
+                fields.sort();
+                Some(Value::Hash(fields))
+            }
+            other => {
+                let len = match parts.get(2) {
+                    Some(Raw::Int(len)) => u64::try_from(*len).unwrap_or(0),
+                    _ => 0,
+                };
+                Some(Value::Other { r#type: other.to_owned(), len })
+            }
+        };
+        keys.insert(key.clone(), SeenKey { value, expiry });
+    }
+    Some(Look { now, marker, keys })
+}
+
+fn text(value: &Raw) -> Option<String> {
+    match value {
+        Raw::BulkString(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        Raw::SimpleString(text) => Some(text.clone()),
+        Raw::Int(n) => Some(n.to_string()),
+        _ => None,
+    }
+}
+
+/// A reply as the trace keeps it.
+pub(super) fn reply_of(value: Raw) -> Reply {
+    match value {
+        Raw::Nil => Reply::Nil,
+        Raw::Int(n) => Reply::Int(n),
+        Raw::Okay => Reply::Status("OK".to_owned()),
+        Raw::SimpleString(text) => Reply::Status(text),
+        Raw::BulkString(bytes) => Reply::Bulk(String::from_utf8_lossy(&bytes).into_owned()),
+        Raw::Array(items) | Raw::Set(items) => Reply::List(items.into_iter().map(reply_of).collect()),
+        Raw::Map(pairs) => {
+            Reply::List(pairs.into_iter().flat_map(|(key, value)| [reply_of(key), reply_of(value)]).collect())
+        }
+        Raw::Boolean(yes) => Reply::Int(i64::from(yes)),
+        Raw::Double(n) => Reply::Bulk(n.to_string()),
+        Raw::VerbatimString { text, .. } => Reply::Bulk(text),
+        Raw::Attribute { data, .. } => reply_of(*data),
+        Raw::ServerError(error) => {
+            let text = error
+                .details()
+                .map_or_else(|| error.code().to_owned(), |details| format!("{} {details}", error.code()));
+            Reply::Error(text)
+        }
+        other => Reply::Bulk(format!("{other:?}")),
+    }
+}
+
+/// Every whole number among a command's words: what its deadlines are made of.
+pub(super) fn numbers(argv: &[String]) -> Vec<u64> {
+    argv.iter().filter_map(|word| word.parse().ok()).collect()
+}

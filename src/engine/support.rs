@@ -1,0 +1,136 @@
+//! What the format has and the engine cannot do yet is refused by name, before anything runs.
+
+use crate::lesson::{
+    Acquire, AcquireHow, Do, Fence, Plan, RawCommand, ReleaseHow, RenewHow, Run, ServersKind, Span, Subject, Wait, Way,
+};
+
+/// Commands that wait on the server: their lesson time is not implemented yet.
+const BLOCKING: [&str; 9] =
+    ["BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX", "WAIT", "SUBSCRIBE", "PSUBSCRIBE"];
+
+/// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
+#[must_use]
+pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
+    let mut missing = Missing(Vec::new());
+    match plan.servers.kind {
+        ServersKind::Single | ServersKind::Replicated { .. } => {}
+        ServersKind::Quorum { .. } => missing.add(plan.servers.span, "servers: quorum"),
+        ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
+    }
+    for (name, _) in &plan.servers.config {
+        missing.add(name.span, "`config`");
+    }
+    for resource in &plan.resources {
+        missing.add(resource.span, "`resources`");
+    }
+    for lock in &plan.locks {
+        if lock.fifo {
+            missing.add(lock.span, "`order: fifo`");
+        }
+        if lock.permits != 1 {
+            missing.add(lock.span, "`permits`");
+        }
+    }
+    for event in &plan.events {
+        let span = event.span;
+        if let Some(via) = &event.via {
+            missing.add(via.span, "`via`");
+        }
+        match &event.what {
+            Do::Acquire(acquire) => missing.acquire(span, acquire),
+            Do::Renew(renew) => {
+                if renew.on_short_release {
+                    missing.add(span, "`on_short: release`");
+                }
+                missing.renew(span, &renew.how, renew.ttl.is_none());
+            }
+            Do::Release(release) => {
+                if release.publish == Some(true) {
+                    missing.add(span, "`publish`");
+                }
+                match &release.how {
+                    ReleaseHow::Delex => missing.add(span, "`how: delex`"),
+                    ReleaseHow::Run(run) => missing.run(run),
+                    ReleaseHow::Lua | ReleaseHow::Del | ReleaseHow::GetDel { .. } => {}
+                }
+            }
+            Do::Redis(run) => missing.run(run),
+            Do::Read { .. } => missing.add(span, "`do: read`"),
+            Do::Write { .. } => missing.add(span, "`do: write`"),
+            Do::Begin { .. } => missing.add(span, "`do: begin`"),
+            Do::Commit => missing.add(span, "`do: commit`"),
+            Do::Rollback => missing.add(span, "`do: rollback`"),
+            Do::ClockJump { .. } => missing.add(span, "`do: clock_jump`"),
+            Do::Crash { power: true } => missing.add(span, "`power: true`"),
+            Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
+            _ => {}
+        }
+    }
+    missing.0
+}
+
+struct Missing(Vec<(Span, String)>);
+
+impl Missing {
+    fn add(&mut self, span: Span, what: &str) {
+        self.0.push((span, format!("{what} cannot be run yet")));
+    }
+
+    fn acquire(&mut self, span: Span, acquire: &Acquire) {
+        match &acquire.how {
+            AcquireHow::Reentrant => self.add(span, "`how: reentrant`"),
+            AcquireHow::Redlock { .. } => self.add(span, "`how: redlock`"),
+            AcquireHow::Run(run) => self.run(run),
+            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } => {}
+        }
+        match &acquire.wait {
+            Wait::Notify { .. } => self.add(span, "`wait: notify`"),
+            Wait::Queue { .. } => self.add(span, "`wait: queue`"),
+            Wait::None | Wait::Retry { .. } => {}
+        }
+        if acquire.fence != Fence::None {
+            self.add(span, "`fence`");
+        }
+        if acquire.wait_replicas.is_some() {
+            self.add(span, "`wait_replicas`");
+        }
+        if acquire.read_mode {
+            self.add(span, "`mode: read`");
+        }
+        if let Some(watchdog) = &acquire.watchdog {
+            self.renew(span, &watchdog.how, acquire.ttl.is_none());
+        }
+    }
+
+    fn renew(&mut self, span: Span, how: &RenewHow, for_ever: bool) {
+        match how {
+            RenewHow::Run(run) => self.run(run),
+            _ if for_ever => self.add(span, "renewing a lease without a TTL"),
+            _ => {}
+        }
+    }
+
+    fn run(&mut self, run: &Run) {
+        for RawCommand { span, words } in &run.commands {
+            let name = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
+            if BLOCKING.contains(&name.as_str()) {
+                self.add(*span, &format!("{name} (a command that waits)"));
+            }
+            if words.iter().any(|word| word.contains("{fence}")) {
+                self.add(*span, "`{fence}`");
+            }
+        }
+    }
+
+    fn link(&mut self, plan: &Plan, span: Span, subject: &Subject, way: Way) {
+        let Subject::Link(left, right) = subject else { return };
+        let is_client = |name: &String| plan.clients.iter().any(|client| client.name == *name);
+        let ends = || left.iter().chain(right);
+        if ends().any(|end| end == "db") {
+            self.add(span, "a link to the database");
+        }
+        if way != Way::Both && !ends().any(is_client) {
+            self.add(span, "`way` on a replication link");
+        }
+    }
+}

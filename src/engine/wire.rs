@@ -1,0 +1,414 @@
+//! The way of a command to the server and back, with everything that can happen to it on the way.
+//!
+//! Lesson time does not pass for a command unless a link says so. Every fault is made here, by the engine itself, so it
+//! always knows who waits for what: a request that is cut is not sent; a reply that is cut is awaited and dropped; what is
+//! slow or held is a [`Message`], which arrives by the agenda.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::agenda::Class;
+use super::server::{numbers, reply_of};
+use super::slot::{Tag, WakeAt};
+use super::world::{Due, Trouble, World};
+use crate::lesson::{LinkChange, Net, Way};
+use crate::servers::{Conn, ConnectError};
+use crate::trace::{Cause, LinkState, Reply, What};
+
+/// A script that runs longer than this, in *real* time, is ended: nobody else is served meanwhile. The server calls it
+/// busy after 200 ms (`busy-reply-threshold`), so the lesson has its error within a second.
+const SCRIPT_LIMIT: Duration = Duration::from_millis(300);
+
+/// What a client knows after a command.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Answer {
+    /// The server's reply.
+    Reply(Reply),
+    /// Nothing came in time.
+    Unknown,
+    /// The connection was refused or broke.
+    Refused,
+}
+
+/// The ways between clients and nodes that are not simply open.
+#[derive(Debug, Default)]
+pub(super) struct Links(BTreeMap<(usize, String), ClientLink>);
+
+#[derive(Clone, Debug)]
+struct ClientLink {
+    request: LinkState,
+    reply: LinkState,
+    held: Vec<u64>,
+}
+
+impl Default for ClientLink {
+    fn default() -> Self {
+        Self { request: LinkState::Open, reply: LinkState::Open, held: Vec::new() }
+    }
+}
+
+/// A request or a reply under way.
+#[derive(Debug)]
+pub(super) struct Message {
+    client: usize,
+    node: String,
+    cmd: u32,
+    argv: Vec<String>,
+    net: Option<Net>,
+    /// None: it is a request. Else what comes back; `Err`: the connection was refused.
+    reply: Option<Result<Reply, ()>>,
+    /// The task that waits; none: it has given up, or is no more.
+    waiter: Option<Waiter>,
+    /// A watchdog that is armed by a reply nobody waits for any more.
+    late: Option<LateGrant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Waiter {
+    slot: usize,
+    class: Class,
+    order: u64,
+}
+
+/// What a late granting reply sets off (`arms_on: reply`).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LateGrant {
+    /// The acquire.
+    pub(super) event: usize,
+    /// Its lock.
+    pub(super) lock: usize,
+}
+
+/// What a program, watchdog or deadline acts with: who it is, and where it stands in the order of an instant.
+pub(super) struct Ctx {
+    pub(super) world: Rc<World>,
+    pub(super) slot: usize,
+    pub(super) client: usize,
+    pub(super) task: String,
+    pub(super) event: usize,
+    pub(super) class: Class,
+    pub(super) order: u64,
+    /// The fault on the action's own messages, until its first command has met it.
+    pub(super) net: Cell<Option<Net>>,
+    pub(super) late: Cell<Option<LateGrant>>,
+}
+
+impl Ctx {
+    /// Waits until lesson time `t`.
+    pub(super) async fn sleep_until(&self, t: u64) {
+        let wake = WakeAt { t, class: self.class, order: self.order, tag: Tag::Time, moves: false };
+        self.world.park(self.slot, vec![wake]).await;
+    }
+
+    /// Waits so many ms.
+    pub(super) async fn sleep(&self, ms: u64) {
+        self.sleep_until(self.world.now().saturating_add(ms)).await;
+    }
+
+    /// Sends a command and waits for the answer, as long as the client's timeout; repeats it if its library does.
+    pub(super) async fn command(&self, argv: Vec<String>) -> Result<Answer, Trouble> {
+        let world = &self.world;
+        let resend = world.plan.clients[self.client].resend;
+        let mut net = self.net.take();
+        for _ in 0..resend {
+            match self.once(&argv, net.take()).await? {
+                Answer::Unknown => {}
+                answer => return Ok(answer),
+            }
+        }
+        self.once(&argv, net).await
+    }
+
+    async fn once(&self, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
+        let world = &self.world;
+        let node = world.clients.borrow()[self.client].master.clone();
+        let cmd = world.next_cmd();
+        world.record(What::Send {
+            cmd,
+            client: world.client_name(self.client).to_owned(),
+            task: self.task.clone(),
+            node: node.clone(),
+            argv: argv.to_vec(),
+            event: Some(self.event),
+        });
+        let mut message = Message {
+            client: self.client,
+            node: node.clone(),
+            cmd,
+            argv: argv.to_vec(),
+            net,
+            reply: None,
+            waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
+            late: self.late.get(),
+        };
+        if world.passage(&message) == LinkState::Open {
+            let conn = world.conn(self.client, &node).await?;
+            match world.execute(conn.as_deref(), &message).await? {
+                None => {
+                    world.record(What::Refused { cmd });
+                    return Ok(Answer::Refused);
+                }
+                Some(reply) => {
+                    message.reply = Some(Ok(reply.clone()));
+                    if world.passage(&message) == LinkState::Open {
+                        world.record(What::Read { cmd });
+                        return Ok(Answer::Reply(reply));
+                    }
+                }
+            }
+        }
+        world.slots.borrow_mut()[self.slot].excused = true;
+        let id = world.put_on_the_way(message);
+        let timeout = world.plan.clients[self.client].timeout.ms();
+        let t = world.now() + timeout;
+        let wake = WakeAt { t, class: self.class, order: self.order, tag: Tag::Timeout, moves: false };
+        let tag = world.park(self.slot, vec![wake]).await;
+        if tag == Tag::Reply {
+            let message = world.messages.borrow_mut().remove(&id);
+            return Ok(match message.and_then(|message| message.reply) {
+                Some(Ok(reply)) => {
+                    world.record(What::Read { cmd });
+                    Answer::Reply(reply)
+                }
+                _ => {
+                    world.record(What::Refused { cmd });
+                    Answer::Refused
+                }
+            });
+        }
+        if let Some(message) = world.messages.borrow_mut().get_mut(&id) {
+            message.waiter = None;
+        }
+        world.record(What::Timeout { cmd });
+        Ok(Answer::Unknown)
+    }
+}
+
+impl World {
+    /// What the way of a message lets pass at this moment: its own fault, else the link's.
+    fn passage(&self, message: &Message) -> LinkState {
+        let reply = message.reply.is_some();
+        if let Some(net) = message.net
+            && (net.way == Way::Both || (net.way == Way::Reply) == reply)
+        {
+            // A request that is slow both ways is late once on each.
+            return state_of(net.change);
+        }
+        self.link_passage(message)
+    }
+
+    fn link_passage(&self, message: &Message) -> LinkState {
+        let links = self.links.borrow();
+        links
+            .0
+            .get(&(message.client, message.node.clone()))
+            .map_or(LinkState::Open, |link| if message.reply.is_some() { link.reply } else { link.request })
+    }
+
+    /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
+    fn put_on_the_way(&self, message: Message) -> u64 {
+        let id = self.next_message();
+        self.travel(id, message);
+        id
+    }
+
+    fn travel(&self, id: u64, message: Message) {
+        match self.passage(&message) {
+            LinkState::Open => self.arrive_at(self.now(), id, &message),
+            LinkState::Slow { by } => self.arrive_at(self.now() + by.ms(), id, &message),
+            LinkState::Held => {
+                let pair = (message.client, message.node.clone());
+                self.links.borrow_mut().0.entry(pair.clone()).or_default().held.push(id);
+                self.record_link(&pair);
+            }
+            LinkState::Cut => {
+                self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
+                return;
+            }
+        }
+        self.messages.borrow_mut().insert(id, message);
+    }
+
+    fn arrive_at(&self, t: u64, id: u64, message: &Message) {
+        let class = if message.reply.is_some() { Class::Reply } else { Class::Request };
+        self.schedule(t, class, id, Due::Arrive(id));
+    }
+
+    /// A message is at its other end: a request is executed and its reply begins its way; a reply is read.
+    pub(super) async fn arrive(self: &Rc<Self>, id: u64) -> Result<(), Trouble> {
+        let Some(mut message) = self.messages.borrow_mut().remove(&id) else { return Ok(()) };
+        match self.link_passage(&message) {
+            LinkState::Cut => {
+                self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
+                return Ok(());
+            }
+            LinkState::Held => {
+                let pair = (message.client, message.node.clone());
+                self.links.borrow_mut().0.entry(pair.clone()).or_default().held.push(id);
+                self.messages.borrow_mut().insert(id, message);
+                self.record_link(&pair);
+                return Ok(());
+            }
+            LinkState::Open | LinkState::Slow { .. } => {}
+        }
+        if message.reply.is_some() {
+            self.deliver(id, message);
+            return Ok(());
+        }
+        // The client may be gone, and its connection with it: what it has sent travels on a connection of its own.
+        let conn = match self.servers.connect(&message.node, self.client_name(message.client)).await {
+            Ok(conn) => Some(conn),
+            Err(ConnectError::Refused(_)) => None,
+            Err(error) => return Err(Trouble::Environment(error.to_string())),
+        };
+        let reply = self.execute(conn.as_ref(), &message).await?;
+        message.reply = Some(reply.ok_or(()));
+        if self.passage(&message) == LinkState::Open {
+            self.deliver(id, message);
+        } else {
+            self.travel(id, message);
+        }
+        Ok(())
+    }
+
+    /// A reply is at its client.
+    fn deliver(self: &Rc<Self>, id: u64, message: Message) {
+        if self.clients.borrow()[message.client].crashed {
+            return;
+        }
+        if let Some(waiter) = message.waiter {
+            self.messages.borrow_mut().insert(id, message);
+            self.wake_now(waiter.slot, Tag::Reply, waiter.class, waiter.order);
+        } else if let (Some(late), Some(Ok(reply))) = (message.late, &message.reply) {
+            self.late_grant(message.client, late, reply);
+        }
+    }
+
+    /// Executes a request on its node: the command itself, then what it did to the keys. None: nobody is there.
+    async fn execute(&self, conn: Option<&Conn>, message: &Message) -> Result<Option<Reply>, Trouble> {
+        let node = &message.node;
+        let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(None) };
+        self.freeze(node).await?;
+        let sent = conn.send(&message.argv);
+        tokio::pin!(sent);
+        let scripted = message.argv.first().is_some_and(|word| word.to_ascii_lowercase().starts_with("eval"));
+        let mut answer = None;
+        if scripted {
+            answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
+            if answer.is_none() {
+                self.servers.end_script(node).await?;
+            }
+        }
+        let answer = match answer {
+            Some(answer) => answer,
+            None => sent.await,
+        };
+        let reply = match answer {
+            Ok(value) => self.exact_ttl(message, reply_of(value)),
+            Err(error) if scripted && !self.servers.is_up(node)? => {
+                let reply = Reply::Error(format!(
+                    "ERR the script did not end and had written; the server was killed ({error})"
+                ));
+                self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
+                self.node_died(node);
+                return Ok(Some(reply));
+            }
+            Err(error) => return Err(Trouble::Environment(format!("{node}: {error}"))),
+        };
+        self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
+        let client = self.client_name(message.client).to_owned();
+        let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
+        self.observe(node, cause, Some(&client), numbers(&message.argv)).await?;
+        Ok(Some(reply))
+    }
+
+    /// `PTTL` and `TTL` are the one kind of reply in which the server's own clock shows: they are answered from the
+    /// deadline instead.
+    fn exact_ttl(&self, message: &Message, reply: Reply) -> Reply {
+        let name = message.argv.first().map(|name| name.to_ascii_uppercase());
+        let (Some("PTTL" | "TTL"), Some(key), Reply::Int(1..)) = (name.as_deref(), message.argv.get(1), &reply) else {
+            return reply;
+        };
+        let deadline = self.keys.borrow().get(&message.node, key).and_then(|state| state.deadline);
+        let Some(left) = deadline.map(|deadline| deadline.ms().saturating_sub(self.now())) else { return reply };
+        // As Redis rounds: TTL to the nearest second.
+        let left = if name.as_deref() == Some("TTL") { (left + 500) / 1000 } else { left };
+        Reply::Int(i64::try_from(left).unwrap_or(i64::MAX))
+    }
+
+    /// A client's own connection to a node. None: refused.
+    async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
+        if !self.is_up(node) {
+            return Ok(None);
+        }
+        if let Some(conn) = self.clients.borrow()[client].conns.get(node) {
+            return Ok(Some(Rc::clone(conn)));
+        }
+        match self.servers.connect(node, self.client_name(client)).await {
+            Ok(conn) => {
+                let conn = Rc::new(conn);
+                self.clients.borrow_mut()[client].conns.insert(node.to_owned(), Rc::clone(&conn));
+                Ok(Some(conn))
+            }
+            Err(ConnectError::Refused(_)) => Ok(None),
+            Err(error) => Err(Trouble::Environment(error.to_string())),
+        }
+    }
+
+    /// Forgets every connection to a node that has died.
+    pub(super) fn drop_conns(&self, node: &str) {
+        for client in self.clients.borrow_mut().iter_mut() {
+            client.conns.remove(node);
+        }
+    }
+
+    /// Something happens to the way between a client and a node.
+    pub(super) fn change_link(&self, client: usize, node: &str, change: LinkChange, way: Way) {
+        let pair = (client, node.to_owned());
+        let state = state_of(change);
+        let freed = {
+            let mut links = self.links.borrow_mut();
+            let link = links.0.entry(pair.clone()).or_default();
+            if way != Way::Reply {
+                link.request = state;
+            }
+            if way != Way::Request {
+                link.reply = state;
+            }
+            if state == LinkState::Held { Vec::new() } else { std::mem::take(&mut link.held) }
+        };
+        for id in freed {
+            let Some(message) = self.messages.borrow_mut().remove(&id) else { continue };
+            match self.link_passage(&message) {
+                LinkState::Held => self.links.borrow_mut().0.entry(pair.clone()).or_default().held.push(id),
+                LinkState::Cut => {
+                    self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
+                    continue;
+                }
+                LinkState::Open => self.arrive_at(self.now(), id, &message),
+                LinkState::Slow { by } => self.arrive_at(self.now() + by.ms(), id, &message),
+            }
+            self.messages.borrow_mut().insert(id, message);
+        }
+        self.record_link(&pair);
+    }
+
+    fn record_link(&self, pair: &(usize, String)) {
+        let view = self.links.borrow().0.get(pair).cloned().unwrap_or_default();
+        let state = if view.request == LinkState::Open { view.reply } else { view.request };
+        let held = view.held.len() as u64;
+        self.record(What::Link { a: self.client_name(pair.0).to_owned(), b: pair.1.clone(), state, held });
+    }
+}
+
+/// What a link lets pass after a change.
+pub(super) const fn state_of(change: LinkChange) -> LinkState {
+    match change {
+        LinkChange::Cut => LinkState::Cut,
+        LinkChange::Hold => LinkState::Held,
+        LinkChange::Slow { by } => LinkState::Slow { by },
+        LinkChange::Heal => LinkState::Open,
+    }
+}

@@ -1,0 +1,168 @@
+//! Connections to one server: a lesson client's own, and the engine's observer.
+//!
+//! None of them repairs itself. A client library that silently reconnects or sends again hides exactly what a lesson is
+//! there to show.
+
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
+
+use redis::aio::MultiplexedConnection;
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, IntoConnectionInfo, Pipeline, ProtocolVersion, PushInfo,
+    PushKind, RedisConnectionInfo, RedisError, Value,
+};
+use tokio::sync::mpsc::{self, UnboundedReceiver};
+
+use super::error::Broken;
+
+/// Channels of key events in the one database that there is.
+const KEY_EVENTS: &str = "__keyevent@0__:";
+
+/// What Redis told of a key: `set`, `expire`, `expired`, `del`, …
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyEvent {
+    /// What happened, in Redis's word.
+    pub event: String,
+    /// The key.
+    pub key: String,
+}
+
+/// Where a server listens, and whom it lets in.
+#[derive(Clone, Debug)]
+pub(super) struct Door {
+    pub(super) socket: PathBuf,
+    pub(super) password: String,
+}
+
+impl Door {
+    pub(super) fn client(&self, user: &str, protocol: ProtocolVersion) -> Result<Client, RedisError> {
+        open(&self.socket, user, &self.password, protocol)
+    }
+}
+
+fn open(socket: &Path, user: &str, password: &str, protocol: ProtocolVersion) -> Result<Client, RedisError> {
+    let settings = RedisConnectionInfo::default()
+        .set_username(user)
+        .set_password(password)
+        .set_protocol(protocol)
+        // Older servers do not know CLIENT SETINFO, and a lesson's MONITOR should show the lesson.
+        .set_skip_set_lib_name();
+    let info = ConnectionAddr::Unix(socket.to_owned()).into_connection_info()?.set_redis_settings(settings);
+    Client::open(info)
+}
+
+/// Time is the engine's business: a lesson's timeout is lesson time, and a reply is awaited however long it takes.
+fn patient() -> AsyncConnectionConfig {
+    AsyncConnectionConfig::new().set_response_timeout(None)
+}
+
+fn broken(error: &RedisError) -> Broken {
+    Broken(error.to_string())
+}
+
+/// A lesson client's own connection: its user is the lesson's, its name the client's. Dropping it closes it.
+#[derive(Debug)]
+pub struct Conn {
+    connection: MultiplexedConnection,
+    id: i64,
+}
+
+impl Conn {
+    /// Connects, and gives the connection a name that `CLIENT LIST` shows.
+    pub(super) async fn open(door: &Door, user: &str, name: &str) -> Result<Self, RedisError> {
+        // RESP2, as redis-cli speaks by default: replies look like those in every book.
+        let client = door.client(user, ProtocolVersion::RESP2)?;
+        let mut connection = client.get_multiplexed_async_connection_with_config(&patient()).await?;
+        let mut introduction = redis::pipe();
+        introduction.cmd("CLIENT").arg("SETNAME").arg(name).ignore().cmd("CLIENT").arg("ID");
+        let (id,): (i64,) = introduction.query_async(&mut connection).await?;
+        Ok(Self { connection, id })
+    }
+
+    /// The server's number for this connection, as in `CLIENT LIST ID`.
+    #[must_use]
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// Sends one command, its words as they are, and waits for its reply. Errors of the server are replies
+    /// ([`Value::ServerError`], inside lists too). If the future is dropped, the command may still be executed.
+    ///
+    /// # Errors
+    /// [`Broken`] when the connection ended before the reply came.
+    pub async fn send(&self, words: &[String]) -> Result<Value, Broken> {
+        let mut command = Cmd::new();
+        command.arg(words);
+        let mut connection = self.connection.clone();
+        connection.send_packed_command(&command).await.map_err(|error| broken(&error))
+    }
+}
+
+/// The engine's own connection to one node: may do everything, and hears every key event of the node.
+#[derive(Debug)]
+pub struct Observer {
+    connection: MultiplexedConnection,
+    pushes: RefCell<UnboundedReceiver<PushInfo>>,
+}
+
+impl Observer {
+    pub(super) async fn open(door: &Door, user: &str) -> Result<Self, RedisError> {
+        let client = door.client(user, ProtocolVersion::RESP3)?;
+        let (sender, pushes) = mpsc::unbounded_channel();
+        let config = patient().set_push_sender(sender);
+        let mut connection = client.get_multiplexed_async_connection_with_config(&config).await?;
+        connection.psubscribe(format!("{KEY_EVENTS}*")).await?;
+        Ok(Self { connection, pushes: RefCell::new(pushes) })
+    }
+
+    /// Sends one command and waits for its reply; errors of the server are replies ([`Value::ServerError`]).
+    ///
+    /// # Errors
+    /// [`Broken`] when the node is down.
+    pub async fn send(&self, command: &Cmd) -> Result<Value, Broken> {
+        let mut connection = self.connection.clone();
+        connection.send_packed_command(command).await.map_err(|error| broken(&error))
+    }
+
+    /// Sends several commands in one go and waits for all their replies, one per command (so not for an atomic
+    /// pipeline: write `MULTI` and `EXEC` as commands). Errors of the server are replies.
+    ///
+    /// # Errors
+    /// [`Broken`] when the node is down.
+    pub async fn pipeline(&self, commands: &Pipeline) -> Result<Vec<Value>, Broken> {
+        if commands.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut connection = self.connection.clone();
+        connection.send_packed_commands(commands, 0, commands.len()).await.map_err(|error| broken(&error))
+    }
+
+    /// The key events that have come and were not yet taken, in order. Those of everything that the node had executed
+    /// before it executed the last answered command of this connection are certainly among them; those that this
+    /// command caused itself may come with the next reply (newer servers send them after it).
+    pub fn drain_events(&self) -> Vec<KeyEvent> {
+        let mut pushes = self.pushes.borrow_mut();
+        std::iter::from_fn(|| pushes.try_recv().ok()).filter_map(|push| key_event(&push)).collect()
+    }
+
+    /// All key events that were not yet taken, in order: everything that the node has executed up to now is included.
+    /// Asks the server once (`PING`), whose answer comes after them.
+    ///
+    /// # Errors
+    /// [`Broken`] when the node is down.
+    pub async fn events(&self) -> Result<Vec<KeyEvent>, Broken> {
+        self.send(&redis::cmd("PING")).await?;
+        Ok(self.drain_events())
+    }
+}
+
+/// `pmessage`, pattern, channel, payload.
+fn key_event(push: &PushInfo) -> Option<KeyEvent> {
+    if push.kind != PushKind::PMessage {
+        return None;
+    }
+    let [_, Value::BulkString(channel), Value::BulkString(key)] = push.data.as_slice() else { return None };
+    let event = String::from_utf8_lossy(channel);
+    let event = event.strip_prefix(KEY_EVENTS)?.to_owned();
+    Some(KeyEvent { event, key: String::from_utf8_lossy(key).into_owned() })
+}

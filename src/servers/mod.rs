@@ -1,0 +1,68 @@
+//! Private redis-server processes: found, started, waited for, made to fail, reused and stopped.
+//!
+//! Knows nothing of lessons. [`Binary`] finds the program, a [`Fleet`] starts and keeps servers, [`Servers`] are those of
+//! one lesson: [`Conn`] is a lesson client's connection, [`Observer`] the engine's.
+//!
+//! | file | its idea |
+//! | --- | --- |
+//! | `binary` | which program, and what to say to people who have none |
+//! | `guard`, `folder`, `process` | children and files that never outlive this process |
+//! | `config`, `acl` | what a server is set to, and what a lesson may do there |
+//! | `connection` | connections that never repair themselves |
+//! | `node`, `set` | one server, and those that belong together: crash, restart, renewal |
+//! | `relay`, `replication` | the replication link, and who follows whom through it |
+//! | `fleet` | what others use |
+
+mod acl;
+mod binary;
+mod config;
+mod connection;
+mod error;
+mod fleet;
+mod folder;
+mod guard;
+mod node;
+mod process;
+mod relay;
+mod replication;
+mod set;
+
+pub use binary::{BINARY_VARIABLE, Binary};
+pub use connection::{Conn, KeyEvent, Observer};
+pub use error::{Broken, ConnectError, ServersError};
+pub use fleet::{Fleet, NodeRole, Servers};
+pub use set::ScriptEnd;
+
+/// Which processes there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Shape {
+    /// One: `redis`.
+    Single,
+    /// A master `m`, and replicas `r1`, `r2` …, each behind a replication link.
+    Replicated {
+        /// How many replicas.
+        replicas: u8,
+    },
+}
+
+/// What survives a restart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Persistence {
+    /// Nothing.
+    None,
+    /// A log of commands, flushed to disk each second (a crash of the process alone loses nothing).
+    EverySec,
+    /// A log of commands, flushed to disk before each reply.
+    Always,
+}
+
+/// What a lesson needs.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Setup {
+    /// Which processes.
+    pub shape: Shape,
+    /// What survives a restart.
+    pub persistence: Persistence,
+    /// The keys (and channels) that its clients may reach: names or patterns, as in ACL rules.
+    pub keys: Vec<String>,
+}

@@ -1,0 +1,282 @@
+//! A set of nodes that belong together: started, put right and emptied between two lessons, crashed and restarted.
+
+use redis::Value;
+use tokio::time::{sleep, timeout};
+
+use super::binary::Binary;
+use super::error::ServersError;
+use super::node::{LOOK_AGAIN, Mode, Node, PATIENCE, Role, info_says};
+use super::{Persistence, Setup, Shape, acl, config};
+
+/// How an endless script was ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptEnd {
+    /// Redis stopped it: it had written nothing, and nothing remains of it.
+    Stopped,
+    /// It had written already, so Redis refuses to stop it: the node was killed (crashed).
+    NodeKilled,
+    /// No script was running any more.
+    NotRunning,
+}
+
+/// The nodes of one topology.
+#[derive(Debug)]
+pub(super) struct Set {
+    binary: Binary,
+    pub(super) shape: Shape,
+    pub(super) persistence: Persistence,
+    pub(super) nodes: Vec<Node>,
+    lesson: Lesson,
+}
+
+/// Whom the servers let in beside the engine: changes with each lesson.
+#[derive(Debug, Default)]
+pub(super) struct Lesson {
+    pub(super) password: String,
+    pub(super) keys: Vec<String>,
+}
+
+/// A password that nobody can guess.
+pub(super) fn password() -> String {
+    format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple())
+}
+
+impl Set {
+    /// Nodes that are all down, in folders of their own.
+    pub(super) fn new(
+        run: &std::sync::Arc<super::folder::RunFolder>,
+        binary: &Binary,
+        setup: &Setup,
+    ) -> Result<Self, ServersError> {
+        // One password for the set: replicas need that of their master, whoever it will be.
+        let password = password();
+        let node = |name: String, role| Node::new(run, name, role, setup.persistence, &password);
+        let nodes = match setup.shape {
+            Shape::Single => vec![node("redis".to_owned(), Role::Master)?],
+            Shape::Replicated { replicas } => {
+                let mut nodes = vec![node("m".to_owned(), Role::Master)?];
+                for number in 1..=replicas {
+                    nodes.push(node(format!("r{number}"), Role::ReplicaOf(0))?);
+                }
+                nodes
+            }
+        };
+        Ok(Self {
+            binary: binary.clone(),
+            shape: setup.shape,
+            persistence: setup.persistence,
+            nodes,
+            lesson: Lesson::default(),
+        })
+    }
+
+    pub(super) fn lesson(&self) -> &Lesson {
+        &self.lesson
+    }
+
+    pub(super) fn index(&self, name: &str) -> Result<usize, ServersError> {
+        let found = self.nodes.iter().position(|node| node.name == name);
+        found.ok_or_else(|| ServersError::Unknown(format!("node {name}")))
+    }
+
+    /// Makes everything as it is after a fresh start, for a lesson that may reach `keys`: processes, roles and links
+    /// first, then what is in the servers.
+    pub(super) async fn renew(&mut self, keys: &[String]) -> Result<(), ServersError> {
+        self.lesson = Lesson { password: password(), keys: keys.to_vec() };
+        let fresh: Vec<bool> = self.nodes.iter().map(|node| !node.is_up()).collect();
+        for node in self.nodes.iter().filter(|node| !node.is_up()) {
+            node.spawn(&self.binary)?;
+        }
+        for (node, _) in self.nodes.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
+            node.ready().await?;
+        }
+        let master = &self.nodes[0];
+        if master.role.get() != Role::Master {
+            self.make_master(0).await?;
+        }
+        // Emptied before it is followed: then there is little to copy.
+        self.empty(master, true).await?;
+        for replica in 1..self.nodes.len() {
+            let node = &self.nodes[replica];
+            self.empty(node, false).await?;
+            let linked = node.relay().is_some_and(|relay| !relay.progress().ended);
+            let untouched = !fresh[0] && !fresh[replica] && linked && node.role.get() == Role::ReplicaOf(0);
+            if !untouched || node.mode.get() == Mode::Cut {
+                self.attach(replica, 0).await?;
+            } else {
+                self.heal(replica).await?;
+            }
+        }
+        for node in &self.nodes {
+            // What this itself has caused is nobody's business.
+            node.observer()?.events().await.map_err(ServersError::lost(&node.name))?;
+        }
+        Ok(())
+    }
+
+    /// Throws out everybody and everything, and lets the lesson's user in.
+    async fn empty(&self, node: &Node, with_data: bool) -> Result<(), ServersError> {
+        let mut pipeline = redis::pipe();
+        pipeline.cmd("CLIENT").arg("KILL").arg("TYPE").arg("pubsub");
+        pipeline.cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal");
+        // First of all: some settings make a server refuse the rest.
+        pipeline.cmd("CONFIG").arg("SET");
+        for (name, value) in config::RESTORED {
+            pipeline.arg(name).arg(value);
+        }
+        pipeline.cmd("SCRIPT").arg("FLUSH").arg("SYNC");
+        if with_data {
+            // A replica gets these from its master; scripts are not replicated.
+            pipeline.cmd("FLUSHALL").arg("SYNC");
+            pipeline.cmd("FUNCTION").arg("FLUSH").arg("SYNC");
+        }
+        pipeline.cmd("CONFIG").arg("RESETSTAT");
+        pipeline.cmd("ACL").arg("LOG").arg("RESET");
+        pipeline.cmd("SLOWLOG").arg("RESET");
+        pipeline.cmd("ACL").arg("DELUSER").arg(acl::LESSON);
+        self.send_all(node, pipeline).await
+    }
+
+    /// Lets the lesson's user in, after whatever is in `pipeline`.
+    async fn send_all(&self, node: &Node, mut pipeline: redis::Pipeline) -> Result<(), ServersError> {
+        pipeline.add_command(acl::create(&self.lesson.password, &self.lesson.keys));
+        let required = pipeline.len();
+        for command in acl::optional() {
+            pipeline.add_command(command);
+        }
+        let replies = node.observer()?.pipeline(&pipeline).await.map_err(ServersError::lost(&node.name))?;
+        match replies
+            .iter()
+            .take(required)
+            .find_map(|reply| if let Value::ServerError(error) = reply { Some(error) } else { None })
+        {
+            Some(error) => Err(node.refused("preparing it for a lesson", &error.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    /// kill -9. What has left the node before (all of it on an open link, what is under way on a slow one) arrives.
+    pub(super) async fn crash(&self, index: usize) -> Result<(), ServersError> {
+        let node = &self.nodes[index];
+        if !node.is_up() {
+            return Ok(());
+        }
+        if self.persistence == Persistence::EverySec {
+            self.written(node).await?;
+        }
+        for replica in self.followers(index) {
+            match self.nodes[replica].mode.get() {
+                Mode::Open => self.barrier(replica).await?,
+                Mode::Slow => _ = self.mark(replica).await?,
+                Mode::Held | Mode::Cut => {}
+            }
+        }
+        self.kill(index).await;
+        Ok(())
+    }
+
+    /// Kills the process without waiting for anything it may still have to say.
+    async fn kill(&self, index: usize) {
+        let node = &self.nodes[index];
+        node.kill();
+        if let Some(relay) = node.relay() {
+            relay.cut().await;
+        }
+        for replica in self.followers(index) {
+            let node = &self.nodes[replica];
+            let Some(relay) = node.relay() else { continue };
+            match node.mode.get() {
+                Mode::Open => relay.until(|_| false).await,
+                Mode::Held => relay.lose(),
+                Mode::Slow | Mode::Cut => {}
+            }
+        }
+    }
+
+    /// With `everysec` Redis may answer before it has handed a write to the system, when a flush is under way. That is
+    /// a matter of luck; a lesson's crash comes when there is nothing in that buffer.
+    async fn written(&self, node: &Node) -> Result<(), ServersError> {
+        let mut info = redis::cmd("INFO");
+        info.arg("persistence");
+        let all = async {
+            while !info_says(&node.ask(&info).await?, "aof_buffer_length", "0") {
+                sleep(LOOK_AGAIN).await;
+            }
+            Ok(())
+        };
+        timeout(PATIENCE, all)
+            .await
+            .unwrap_or_else(|_| Err(ServersError::Stuck(format!("{} has written its log", node.name))))
+    }
+
+    /// Starts a node that is down, in its old folder: with persistence it finds its data there. It takes the part that
+    /// it has by now: a master's, or that of a replica of whoever was promoted in its place.
+    pub(super) async fn restart(&self, index: usize) -> Result<(), ServersError> {
+        let node = &self.nodes[index];
+        if node.is_up() {
+            return Ok(());
+        }
+        node.spawn(&self.binary)?;
+        node.ready().await?;
+        self.send_all(node, redis::pipe()).await?;
+        match node.role.get() {
+            Role::ReplicaOf(master) if self.nodes[master].is_up() => self.attach_as_before(index, master).await?,
+            Role::ReplicaOf(master) => self.follow_nobody(index, master).await?,
+            Role::Master => {
+                for replica in self.followers(index) {
+                    self.attach_as_before(replica, index).await?;
+                }
+            }
+        }
+        node.observer()?.events().await.map_err(ServersError::lost(&node.name))?;
+        Ok(())
+    }
+
+    /// Removes every key of a node (and, through open links, of its replicas).
+    pub(super) async fn flush(&self, index: usize) -> Result<(), ServersError> {
+        let mut command = redis::cmd("FLUSHALL");
+        command.arg("SYNC");
+        self.nodes[index].ask(&command).await?;
+        for replica in self.followers(index) {
+            self.barrier(replica).await?;
+        }
+        Ok(())
+    }
+
+    /// Ends a script that would run for ever.
+    pub(super) async fn end_script(&self, index: usize) -> Result<ScriptEnd, ServersError> {
+        let node = &self.nodes[index];
+        let mut command = redis::cmd("SCRIPT");
+        command.arg("KILL");
+        let observer = node.observer()?;
+        // Until the script has run for `busy-reply-threshold`, the server hears nobody.
+        match timeout(PATIENCE, observer.send(&command)).await {
+            Ok(Ok(Value::ServerError(error))) if error.code() == "NOTBUSY" => Ok(ScriptEnd::NotRunning),
+            Ok(Ok(Value::ServerError(_))) | Err(_) => {
+                self.kill(index).await;
+                Ok(ScriptEnd::NodeKilled)
+            }
+            Ok(Ok(_)) => Ok(ScriptEnd::Stopped),
+            Ok(Err(broken)) => Err(ServersError::lost(&node.name)(broken)),
+        }
+    }
+
+    /// Waits until the server has forgotten a client's connection.
+    pub(super) async fn closed(&self, index: usize, id: i64) -> Result<(), ServersError> {
+        let node = &self.nodes[index];
+        let mut command = redis::cmd("CLIENT");
+        command.arg("LIST").arg("ID").arg(id);
+        let gone = async {
+            loop {
+                match node.ask(&command).await? {
+                    Value::BulkString(list) if list.is_empty() => return Ok(()),
+                    Value::VerbatimString { text, .. } if text.is_empty() => return Ok(()),
+                    _ => tokio::task::yield_now().await,
+                }
+            }
+        };
+        timeout(PATIENCE, gone)
+            .await
+            .unwrap_or_else(|_| Err(ServersError::Stuck(format!("{} has closed connection {id}", node.name))))
+    }
+}

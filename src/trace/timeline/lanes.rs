@@ -1,0 +1,162 @@
+//! The lanes of the timeline: who holds, who believes, who works, what servers and links do, and where these clash.
+//!
+//! Each lane is a list of stretches that do not overlap, and a list of marks, both in order, so that a column of the
+//! screen finds what is in it by binary search.
+
+mod build;
+
+pub(super) use build::lanes;
+
+use crate::trace::{Cause, FindingKind, LessonTime};
+
+/// One lane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lane {
+    /// What it shows.
+    pub kind: LaneKind,
+    /// What lasts, in order, without overlaps.
+    pub stretches: Vec<Stretch>,
+    /// What happens in an instant, in order.
+    pub marks: Vec<Mark>,
+}
+
+/// What a lane shows. Clients are indices into the header's list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LaneKind {
+    /// The key of a lock on a node: what Redis says.
+    Key {
+        /// The node.
+        node: String,
+        /// The lock, by name.
+        lock: String,
+    },
+    /// A link between two ends.
+    Link {
+        /// One end.
+        a: String,
+        /// The other.
+        b: String,
+    },
+    /// What a client thinks of a lock; waiting for it, too.
+    Believes {
+        /// The client.
+        client: usize,
+        /// The lock, by name.
+        lock: String,
+    },
+    /// When a client is at work in the critical section.
+    Works {
+        /// The client.
+        client: usize,
+    },
+    /// Several clients inside at once.
+    Overlap,
+    /// Somebody who cannot go on.
+    Stuck,
+}
+
+/// Something that lasts from one record to another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stretch {
+    /// When it begins.
+    pub from: LessonTime,
+    /// When it ends; the end of the run if it does not.
+    pub to: LessonTime,
+    /// The record with which it begins.
+    pub record: usize,
+    /// The record with which it ends; [`usize::MAX`]: it does not.
+    pub end_record: usize,
+    /// What.
+    pub fill: Fill,
+}
+
+/// What a stretch shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// The key is there; none: nobody of the lesson wrote it.
+    Owned {
+        /// Whose it is.
+        owner: Option<usize>,
+        /// It has no TTL: it never expires.
+        forever: bool,
+    },
+    /// The node is down.
+    Down,
+    /// The client believes that it holds.
+    Believes(usize),
+    /// The client was refused and waits for another chance.
+    Waits(usize),
+    /// The client works.
+    Works(usize),
+    /// The client stands still.
+    Paused,
+    /// What is sent through the link waits in it.
+    Held,
+    /// What is sent through the link arrives later.
+    Slow,
+    /// What is sent through the link is gone.
+    Cut,
+    /// These are inside at once.
+    Inside(Vec<usize>),
+    /// This is so.
+    Stuck(FindingKind, Vec<String>),
+}
+
+/// Something that happens in an instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mark {
+    /// When.
+    pub t: LessonTime,
+    /// The record that it is.
+    pub record: usize,
+    /// What.
+    pub sign: Sign,
+}
+
+/// What a mark shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// The key's TTL ran out.
+    Expired,
+    /// The owner took its key away.
+    Freed(String),
+    /// Another client took the key away.
+    Deleted(String),
+    /// The owner renewed its lease.
+    Renewed(String),
+    /// Another client changed the TTL.
+    RenewedByOther(String),
+    /// The key vanished for another reason than time and commands.
+    Vanished(Cause),
+    /// An acquire was refused.
+    Refused,
+    /// The client learns that its lock is lost.
+    ToldLost,
+    /// It crashed.
+    Crashed,
+    /// The node came back.
+    Restarted,
+    /// The node became a master.
+    Promoted,
+    /// The node became a replica.
+    Demoted,
+}
+
+impl Lane {
+    /// What is to be seen of the lane's stretches between `from` (included) and `until` (not included), when only the
+    /// first `limit` records may be known. Of several, the one that begins last.
+    #[must_use]
+    pub fn stretch_in(&self, from: LessonTime, until: LessonTime, limit: usize) -> Option<&Stretch> {
+        let begun = self.stretches.partition_point(|stretch| stretch.from < until && stretch.record < limit);
+        let last = self.stretches.get(begun.checked_sub(1)?)?;
+        // A stretch of no length is still seen in the column in which it begins.
+        (last.from >= from || last.to > from || last.end_record >= limit).then_some(last)
+    }
+
+    /// The first mark between `from` (included) and `until` (not included) among the first `limit` records.
+    #[must_use]
+    pub fn mark_in(&self, from: LessonTime, until: LessonTime, limit: usize) -> Option<&Mark> {
+        let before = self.marks.partition_point(|mark| mark.t < from);
+        self.marks.get(before).filter(|mark| mark.t < until && mark.record < limit)
+    }
+}

@@ -1,0 +1,283 @@
+//! The one table of keys: it dispatches, and it draws the footer and the help.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// What can be done. [`super::App::update`] says what it means where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the names say what they do")]
+pub enum Action {
+    Quit,
+    Back,
+    Help,
+    Language,
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Open,
+    TogglePlay,
+    Previous,
+    Next,
+    FrameBack,
+    FrameForward,
+    TenthBack,
+    TenthForward,
+    /// To this many tenths of the run.
+    Jump(u8),
+    PreviousMarker,
+    NextMarker,
+    FirstViolation,
+    Faster,
+    Slower,
+    Home,
+    End,
+    FocusNext,
+    FocusPrevious,
+    NextVariant,
+    PreviousVariant,
+    Hint,
+    /// This choice, from 1.
+    Choose(u8),
+    Type(char),
+    Erase,
+    Submit,
+    Skip,
+}
+
+/// Where a key means something. Several layers are active at once; the first that knows the key decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layer {
+    /// The help is open.
+    Help,
+    /// A question with choices is open.
+    Choices,
+    /// A question that wants a number is open.
+    Number,
+    /// A question to think about is open.
+    Reveal,
+    /// The list of lessons.
+    Catalogue,
+    /// A lesson.
+    Player,
+    /// Everywhere.
+    Global,
+}
+
+/// A key, or a family of keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Key {
+    /// A character, however it is typed.
+    Char(char),
+    /// A digit of this range.
+    Digits(char, char),
+    /// A key without a character, without shift.
+    Code(KeyCode),
+    /// The same with shift.
+    Shift(KeyCode),
+    /// A character with control.
+    Ctrl(char),
+}
+
+/// What a binding does.
+#[derive(Clone, Copy, Debug)]
+pub enum Does {
+    /// This.
+    Just(Action),
+    /// Something with the digit.
+    Digit(fn(u8) -> Action),
+}
+
+/// One line of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Binding {
+    /// Where.
+    pub layer: Layer,
+    /// Which keys.
+    pub keys: &'static [Key],
+    /// What they do.
+    pub does: Does,
+    /// The keys as footer and help show them.
+    pub shown: &'static str,
+    /// The text key of what they do (`key.…`).
+    pub label: &'static str,
+    /// Place in the footer, the lowest number is the last to be dropped; none: only in the help.
+    pub footer: Option<u8>,
+}
+
+const fn b(
+    layer: Layer,
+    keys: &'static [Key],
+    action: Action,
+    shown: &'static str,
+    label: &'static str,
+    footer: Option<u8>,
+) -> Binding {
+    Binding { layer, keys, does: Does::Just(action), shown, label, footer }
+}
+
+use Key::{Char, Code, Ctrl, Digits, Shift};
+use KeyCode as C;
+
+/// All keys there are, in the order in which footer and help show them.
+pub const BINDINGS: &[Binding] = &[
+    b(Layer::Help, &[Code(C::Esc), Char('?'), Char('q')], Action::Back, "esc", "key.close", Some(0)),
+    b(Layer::Help, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", None),
+    b(Layer::Help, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(1)),
+    Binding {
+        layer: Layer::Choices,
+        keys: &[Digits('1', '9')],
+        does: Does::Digit(Action::Choose),
+        shown: "1–9",
+        label: "key.answer",
+        footer: Some(0),
+    },
+    b(Layer::Choices, &[Char('h')], Action::Hint, "h", "key.hint", Some(2)),
+    b(Layer::Choices, &[Char('s')], Action::Skip, "s", "key.skip", Some(1)),
+    Binding {
+        layer: Layer::Number,
+        keys: &[Digits('0', '9')],
+        does: Does::Digit(|digit| Action::Type((b'0' + digit) as char)),
+        shown: "0–9",
+        label: "key.type",
+        footer: Some(1),
+    },
+    b(Layer::Number, &[Char('.')], Action::Type('.'), ".", "key.point", None),
+    b(Layer::Number, &[Code(C::Backspace)], Action::Erase, "backspace", "key.erase", None),
+    b(Layer::Number, &[Code(C::Enter)], Action::Submit, "enter", "key.answer", Some(0)),
+    b(Layer::Number, &[Char('h')], Action::Hint, "h", "key.hint", Some(3)),
+    b(Layer::Number, &[Char('s')], Action::Skip, "s", "key.skip", Some(2)),
+    b(Layer::Reveal, &[Code(C::Enter)], Action::Submit, "enter", "key.reveal", Some(0)),
+    b(Layer::Reveal, &[Char('h')], Action::Hint, "h", "key.hint", Some(2)),
+    b(Layer::Reveal, &[Char('s')], Action::Skip, "s", "key.skip", Some(1)),
+    b(Layer::Catalogue, &[Code(C::Enter), Code(C::Right), Char(' ')], Action::Open, "enter", "key.open", Some(0)),
+    b(Layer::Catalogue, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", Some(2)),
+    b(Layer::Catalogue, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(1)),
+    b(Layer::Catalogue, &[Code(C::PageUp)], Action::PageUp, "page up", "key.text_up", None),
+    b(Layer::Catalogue, &[Code(C::PageDown)], Action::PageDown, "page down", "key.text_down", None),
+    b(Layer::Catalogue, &[Code(C::Home)], Action::Home, "home", "key.first", None),
+    b(Layer::Catalogue, &[Code(C::End)], Action::End, "end", "key.last", None),
+    b(Layer::Player, &[Char(' '), Code(C::Enter)], Action::TogglePlay, "space", "key.play", Some(1)),
+    b(Layer::Player, &[Code(C::Left)], Action::Previous, "←", "key.previous", Some(4)),
+    b(Layer::Player, &[Code(C::Right)], Action::Next, "→", "key.next", Some(2)),
+    b(Layer::Player, &[Char('['), Char('{')], Action::PreviousMarker, "[", "key.previous_marker", None),
+    b(Layer::Player, &[Char(']'), Char('}')], Action::NextMarker, "]", "key.next_marker", Some(7)),
+    b(Layer::Player, &[Char('!')], Action::FirstViolation, "!", "key.violation", Some(5)),
+    b(Layer::Player, &[Char('v')], Action::NextVariant, "v", "key.variant", Some(3)),
+    b(Layer::Player, &[Char('V')], Action::PreviousVariant, "V", "key.variant_back", None),
+    b(Layer::Player, &[Char('+'), Char('=')], Action::Faster, "+", "key.faster", Some(9)),
+    b(Layer::Player, &[Char('-'), Char('_')], Action::Slower, "-", "key.slower", None),
+    b(Layer::Player, &[Char(',')], Action::FrameBack, ",", "key.frame_back", None),
+    b(Layer::Player, &[Char('.')], Action::FrameForward, ".", "key.frame", None),
+    b(Layer::Player, &[Shift(C::Left)], Action::TenthBack, "shift ←", "key.tenth_back", None),
+    b(Layer::Player, &[Shift(C::Right)], Action::TenthForward, "shift →", "key.tenth", None),
+    Binding {
+        layer: Layer::Player,
+        keys: &[Digits('0', '9')],
+        does: Does::Digit(Action::Jump),
+        shown: "0–9",
+        label: "key.jump",
+        footer: None,
+    },
+    b(Layer::Player, &[Code(C::Home)], Action::Home, "home", "key.home", None),
+    b(Layer::Player, &[Code(C::End)], Action::End, "end", "key.end", None),
+    b(Layer::Player, &[Code(C::Tab)], Action::FocusNext, "tab", "key.focus", Some(10)),
+    b(Layer::Player, &[Code(C::BackTab)], Action::FocusPrevious, "shift tab", "key.focus_back", None),
+    b(Layer::Player, &[Code(C::Up)], Action::Up, "↑", "key.scroll_up", None),
+    b(Layer::Player, &[Code(C::Down)], Action::Down, "↓", "key.scroll_down", None),
+    b(Layer::Player, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
+    b(Layer::Player, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Player, &[Char('h')], Action::Hint, "h", "key.hint", None),
+    b(Layer::Player, &[Code(C::Esc)], Action::Back, "esc", "key.back", Some(8)),
+    b(Layer::Global, &[Char('l')], Action::Language, "l", "key.language", Some(6)),
+    b(Layer::Global, &[Char('?')], Action::Help, "?", "key.help", Some(2)),
+    b(Layer::Global, &[Char('q'), Ctrl('c')], Action::Quit, "q", "key.quit", Some(2)),
+];
+
+impl Key {
+    /// Whether `event` is this key, and which digit it is.
+    fn matches(self, event: KeyEvent) -> bool {
+        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
+        let shift = event.modifiers.contains(KeyModifiers::SHIFT);
+        let alt = event.modifiers.contains(KeyModifiers::ALT);
+        match (self, event.code) {
+            (Self::Ctrl(wanted), C::Char(c)) => ctrl && c.eq_ignore_ascii_case(&wanted),
+            // A capital letter is a character of its own; terminals disagree on whether shift is reported with it.
+            (Self::Char(wanted), C::Char(c)) => !ctrl && !alt && c == wanted,
+            (Self::Digits(from, to), C::Char(c)) => !ctrl && !alt && (from..=to).contains(&c),
+            (Self::Code(C::BackTab), C::BackTab) => true,
+            (Self::Code(wanted), code) => !shift && !ctrl && code == wanted,
+            (Self::Shift(wanted), code) => shift && code == wanted,
+            _ => false,
+        }
+    }
+}
+
+/// What `event` does where `layers` are active, the first of them on top.
+#[must_use]
+pub fn dispatch(layers: &[Layer], event: KeyEvent) -> Option<Action> {
+    let in_layer = |layer: Layer| BINDINGS.iter().filter(move |b| b.layer == layer);
+    let mut bindings = layers.iter().copied().flat_map(in_layer);
+    let binding = bindings.find(|b| b.keys.iter().any(|key| key.matches(event)))?;
+    Some(match (binding.does, event.code) {
+        (Does::Just(action), _) => action,
+        (Does::Digit(action), C::Char(c)) => action(u8::try_from(c.to_digit(10)?).ok()?),
+        (Does::Digit(_), _) => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// Every single key of a binding, digits spelled out.
+    fn spelled(binding: &Binding) -> Vec<String> {
+        let one = |key: &Key| match *key {
+            Digits(from, to) => (from..=to).map(|c| format!("{:?}", Char(c))).collect(),
+            key => vec![format!("{key:?}")],
+        };
+        binding.keys.iter().flat_map(one).collect()
+    }
+
+    #[test]
+    fn no_key_is_bound_twice_in_a_layer() {
+        let mut seen = HashSet::new();
+        for binding in BINDINGS {
+            for key in spelled(binding) {
+                assert!(seen.insert((binding.layer, key.clone())), "{key} twice in {:?}", binding.layer);
+            }
+        }
+    }
+
+    /// Only what lies on top for a moment (help, a question) may take a key away from what is below.
+    #[test]
+    fn catalogue_and_player_hide_no_global_key() {
+        let keys = |layer: Layer| -> HashSet<String> {
+            BINDINGS.iter().filter(|b| b.layer == layer).flat_map(spelled).collect()
+        };
+        for layer in [Layer::Catalogue, Layer::Player] {
+            assert_eq!(keys(layer).intersection(&keys(Layer::Global)).count(), 0, "{layer:?}");
+        }
+    }
+
+    #[test]
+    fn the_top_layer_decides() {
+        let digit = KeyEvent::new(C::Char('2'), KeyModifiers::NONE);
+        assert_eq!(dispatch(&[Layer::Player, Layer::Global], digit), Some(Action::Jump(2)));
+        assert_eq!(dispatch(&[Layer::Choices, Layer::Player, Layer::Global], digit), Some(Action::Choose(2)));
+        assert_eq!(dispatch(&[Layer::Number, Layer::Player, Layer::Global], digit), Some(Action::Type('2')));
+    }
+
+    #[test]
+    fn shift_and_control_are_told_apart() {
+        let layers = [Layer::Player, Layer::Global];
+        let press = |code, modifiers| dispatch(&layers, KeyEvent::new(code, modifiers));
+        assert_eq!(press(C::Right, KeyModifiers::NONE), Some(Action::Next));
+        assert_eq!(press(C::Right, KeyModifiers::SHIFT), Some(Action::TenthForward));
+        assert_eq!(press(C::Char('c'), KeyModifiers::CONTROL), Some(Action::Quit));
+        assert_eq!(press(C::Char('l'), KeyModifiers::CONTROL), None);
+        assert_eq!(press(C::Char('V'), KeyModifiers::SHIFT), Some(Action::PreviousVariant));
+        assert_eq!(press(C::Char('!'), KeyModifiers::SHIFT), Some(Action::FirstViolation));
+        assert_eq!(press(C::BackTab, KeyModifiers::SHIFT), Some(Action::FocusPrevious));
+    }
+}

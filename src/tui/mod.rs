@@ -1,0 +1,35 @@
+//! The player: a catalogue of lessons, and a timeline that is played, stepped and questioned.
+//!
+//! ```text
+//! keys ──Action──▶ app (state) ──▶ view ──▶ panes ──▶ canvas (theme) ──▶ terminal
+//!                    ▲    │
+//!          recording ┘    └ request ──▶ worker (runs lessons on a thread of its own)
+//! ```
+//!
+//! State changes by [`App::update`] and nothing else; drawing only reads it. Nothing in here knows Redis or the
+//! engine: the worker is handed something that runs a plan.
+
+pub mod app;
+pub mod canvas;
+pub mod entry;
+pub mod keys;
+pub mod narrate;
+pub mod panes;
+pub mod player;
+pub mod proof;
+pub mod recording;
+pub mod screen;
+pub mod strings;
+pub mod terminal;
+pub mod text;
+pub mod theme;
+pub mod view;
+pub mod worker;
+
+pub use app::{App, Request, RunKey};
+pub use entry::Entry;
+pub use keys::Action;
+pub use proof::Judge;
+pub use recording::Recording;
+pub use screen::{Options, run};
+pub use theme::Theme;

@@ -1,0 +1,340 @@
+//! Records in plain words: what the story pane and the command log say.
+
+mod commands;
+mod findings;
+
+pub use commands::{command, short_value};
+pub use findings::finding;
+
+use super::player::Playhead;
+use super::recording::Recording;
+use super::strings::{Ui, secs};
+use crate::trace::{Cause, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What};
+
+/// One sentence, and how it is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Told {
+    /// The sentence.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
+}
+
+/// How a sentence is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// The lesson's author speaks.
+    Say,
+    /// What happened.
+    Fact,
+    /// Something broke.
+    Violation,
+    /// Somebody is stuck.
+    Warning,
+    /// Less important.
+    Aside,
+}
+
+/// Who tells.
+#[derive(Clone, Copy)]
+pub struct Narrator<'a> {
+    /// In which words.
+    pub ui: Ui,
+    /// About what.
+    pub recording: &'a Recording,
+}
+
+impl Narrator<'_> {
+    const fn header(&self) -> &Header {
+        &self.recording.trace.header
+    }
+
+    /// What happens at the stop where the playhead is: first what the author says, then what is seen.
+    #[must_use]
+    pub fn stop(&self, stop: Stop, playhead: Playhead, state: &State) -> Vec<Told> {
+        let records = &self.recording.trace.records;
+        let end = stop.end.min(playhead.pos).min(records.len());
+        let mut told = Vec::new();
+        let here = stop.start..end;
+        for record in &records[here.clone()] {
+            if let What::EventStart { event } = record.what
+                && let Some(say) = self.header().events.get(event).and_then(|event| event.say.as_ref())
+            {
+                told.push(Told { text: say.get(self.ui.lang).to_owned(), tone: Tone::Say });
+            }
+        }
+        for i in here.clone() {
+            if let Some(text) = self.record(i, end, state) {
+                let tone = match records[i].what {
+                    What::TaskEnded { .. } | What::EventSkipped { .. } | What::End => Tone::Aside,
+                    _ => Tone::Fact,
+                };
+                told.push(Told { text, tone });
+            }
+        }
+        for found in &self.recording.findings {
+            if here.contains(&found.record) && found.kind.group() != Group::Note {
+                let tone = if found.kind.group() == Group::Stuck { Tone::Warning } else { Tone::Violation };
+                told.push(Told { text: finding(&self.ui, found), tone });
+            }
+            if found.end_record.is_some_and(|record| here.contains(&record)) && found.kind.lasts() {
+                let who = self.ui.names(&found.who);
+                let key = if found.kind.group() == Group::Stuck { "story.stuck_over" } else { "story.overlap_over" };
+                told.push(Told { text: self.ui.fill(key, &[("who", &who)]), tone: Tone::Aside });
+            }
+        }
+        told
+    }
+
+    /// `A`, `A's watchdog`, `A/log`.
+    fn task(&self, client: &str, task: &str) -> String {
+        match task {
+            "main" | "" => client.to_owned(),
+            "watchdog" => self.ui.fill("who.watchdog", &[("client", client)]),
+            task => format!("{client}/{task}"),
+        }
+    }
+
+    /// One record as a sentence; `until`: the record after the last that is known. None: it goes without saying.
+    fn record(&self, i: usize, until: usize, state: &State) -> Option<String> {
+        let Record { t, what, .. } = &self.recording.trace.records[i];
+        let ui = &self.ui;
+        let (key, values): (&str, Vec<(&str, String)>) = match what {
+            What::Send { cmd, client, task, argv, .. } => return Some(self.send(*cmd, client, task, argv, until)),
+            What::Exec { cmd, reply } if !self.same_stop(*cmd, i) => {
+                ("story.executed", vec![("command", self.command_of(*cmd)), ("reply", reply.to_string())])
+            }
+            What::Read { cmd } if !self.same_stop(*cmd, i) => {
+                let reply = self.recording.reply(*cmd, until).map(ToString::to_string).unwrap_or_default();
+                ("story.read", vec![("who", self.sender_of(*cmd)), ("reply", reply)])
+            }
+            What::Timeout { cmd } => {
+                ("story.timeout", vec![("who", self.sender_of(*cmd)), ("command", self.command_of(*cmd))])
+            }
+            What::Dropped { reply: true, .. } => ("story.reply_lost", vec![]),
+            What::Dropped { reply: false, .. } => ("story.request_lost", vec![]),
+            What::Refused { .. } => ("story.no_server", vec![]),
+            What::Key { node, key, op, cause, now } => return self.key(node, key, *op, cause, now.as_ref(), state),
+            What::EventEnd { event, outcome, .. } => return self.outcome(*event, *outcome, state),
+            What::TryFailed { event, .. } => ("story.tries_again", vec![("who", self.client_of(*event))]),
+            What::Works { client, on, .. } => {
+                (if *on { "story.works" } else { "story.works_no_more" }, vec![("who", client.clone())])
+            }
+            What::ToldLost { client, .. } => ("story.told_lost", vec![("who", client.clone())]),
+            What::ClientCrashed { client, task } => {
+                ("story.client_crashed", vec![("who", self.task(client, task.as_deref().unwrap_or("")))])
+            }
+            What::ClientPaused { client, task, until } => {
+                let who = self.task(client, task.as_deref().unwrap_or(""));
+                match until {
+                    Some(until) => ("story.paused_until", vec![("who", who), ("t", secs(*until))]),
+                    None => ("story.paused", vec![("who", who)]),
+                }
+            }
+            What::ClientResumed { client, task } => {
+                ("story.resumed", vec![("who", self.task(client, task.as_deref().unwrap_or("")))])
+            }
+            What::TaskEnded { client, task } if task == "main" => ("story.ended", vec![("who", client.clone())]),
+            What::NodeCrashed { node } => ("story.node_crashed", vec![("node", node.clone())]),
+            What::NodeRestarted { node, .. } => ("story.node_restarted", vec![("node", node.clone())]),
+            What::NodePromoted { node, .. } => ("story.promoted", vec![("node", node.clone())]),
+            What::NodeDemoted { node, master } => {
+                ("story.demoted", vec![("node", node.clone()), ("master", master.clone())])
+            }
+            What::Link { a, b, state, held } => return self.link(i, a, b, *state, *held),
+            What::EventSkipped { event } => {
+                let info = self.header().events.get(*event)?;
+                ("story.skipped", vec![("who", info.subject.clone()), ("line", info.line.to_string())])
+            }
+            What::EventNotRun { event, because } => {
+                let line = self.header().events.get(*event)?.line.to_string();
+                ("story.not_run", vec![("line", line), ("because", because.clone())])
+            }
+            What::Warning { text, .. } => return Some(text.clone()),
+            What::End => ("story.end", vec![("t", secs(*t))]),
+            _ => return None,
+        };
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        Some(ui.fill(key, &values))
+    }
+
+    fn send(&self, cmd: u32, client: &str, task: &str, argv: &[String], until: usize) -> String {
+        let who = self.task(client, task);
+        let command = command(argv, 60);
+        match self.recording.reply(cmd, until) {
+            Some(reply) if self.is_read(cmd, until) => {
+                let reply = reply.to_string();
+                self.ui.fill("story.sends_gets", &[("who", &who), ("command", &command), ("reply", &reply)])
+            }
+            _ => self.ui.fill("story.sends", &[("who", &who), ("command", &command)]),
+        }
+    }
+
+    fn is_read(&self, cmd: u32, until: usize) -> bool {
+        self.recording.commands.get(&cmd).and_then(|command| command.read).is_some_and(|record| record < until)
+    }
+
+    /// Whether command `cmd` was sent in the stop in which record `i` is: then the sentence about it has said all.
+    fn same_stop(&self, cmd: u32, i: usize) -> bool {
+        let timeline = &self.recording.timeline;
+        let sent = self.recording.commands.get(&cmd).map_or(i, |command| command.send);
+        timeline.stop_of(sent) == timeline.stop_of(i)
+    }
+
+    fn sent(&self, cmd: u32) -> Option<&What> {
+        let send = self.recording.commands.get(&cmd)?.send;
+        Some(&self.recording.trace.records.get(send)?.what)
+    }
+
+    fn command_of(&self, cmd: u32) -> String {
+        match self.sent(cmd) {
+            Some(What::Send { argv, .. }) => command(argv, 60),
+            _ => format!("#{cmd}"),
+        }
+    }
+
+    fn sender_of(&self, cmd: u32) -> String {
+        match self.sent(cmd) {
+            Some(What::Send { client, task, .. }) => self.task(client, task),
+            _ => String::new(),
+        }
+    }
+
+    fn client_of(&self, event: usize) -> String {
+        let subject = self.header().events.get(event).map_or("", |event| &event.subject);
+        crate::trace::state::client_of(subject).to_owned()
+    }
+
+    fn key(
+        &self,
+        node: &str,
+        key: &str,
+        op: KeyOp,
+        cause: &Cause,
+        now: Option<&KeyState>,
+        state: &State,
+    ) -> Option<String> {
+        let ui = &self.ui;
+        let owner = now.and_then(|now| now.owner.as_deref());
+        let lock = self.header().locks.iter().find(|lock| lock.key == key);
+        Some(match (op, cause, owner) {
+            (KeyOp::Expired, ..) => {
+                let mut text = ui.fill("story.expired", &[("key", key)]);
+                let unaware = lock.and_then(|lock| {
+                    let believer = |name: &&str| state.clients[*name].believes.contains_key(&lock.name);
+                    state.clients.keys().map(String::as_str).find(believer)
+                });
+                if let Some(client) = unaware {
+                    text.push_str(&ui.fill("story.expired_unnoticed", &[("who", client)]));
+                }
+                text
+            }
+            (KeyOp::Created | KeyOp::Replaced, Cause::Command { .. }, Some(owner)) if lock.is_some() => {
+                match now.and_then(|now| now.deadline) {
+                    Some(deadline) => ui.fill("story.owned", &[("who", owner), ("t", &secs(deadline))]),
+                    None => ui.fill("story.owned_forever", &[("who", owner)]),
+                }
+            }
+            (KeyOp::Created, Cause::Replication, Some(owner)) => {
+                ui.fill("story.replicated", &[("node", node), ("key", key), ("who", owner)])
+            }
+            (KeyOp::Retimed, Cause::Command { .. }, _) => match now.and_then(|now| now.deadline) {
+                Some(deadline) => ui.fill("story.retimed", &[("t", &secs(deadline))]),
+                None => ui.get("story.retimed_forever").to_owned(),
+            },
+            (KeyOp::Removed, Cause::Command { .. }, _) if lock.is_some() => ui.get("story.removed").to_owned(),
+            (KeyOp::Removed, cause, _) => {
+                let cause = cause_text(ui, cause)?;
+                ui.fill("story.vanished", &[("key", key), ("node", node), ("cause", cause)])
+            }
+            _ => return None,
+        })
+    }
+
+    fn outcome(&self, event: usize, outcome: Outcome, state: &State) -> Option<String> {
+        let who = self.client_of(event);
+        let ui = &self.ui;
+        let key = match outcome {
+            Outcome::Refused => {
+                let lock = self.header().events.get(event)?.lock.as_deref()?;
+                return Some(self.refused(&who, state.key_seen_by(self.header(), &who, lock)));
+            }
+            Outcome::Unknown => "story.unknown",
+            Outcome::Error => "story.error",
+            Outcome::Stopped => "story.stopped",
+            Outcome::Lost => "story.lost",
+            Outcome::NotOwner => "story.not_owner",
+            Outcome::Rejected => "story.rejected",
+            Outcome::Accepted => "story.accepted",
+            _ => return None,
+        };
+        Some(ui.fill(key, &[("who", &who)]))
+    }
+
+    fn refused(&self, who: &str, key: Option<&KeyState>) -> String {
+        let owner = key.and_then(|key| key.owner.as_deref());
+        match (owner, key.and_then(|key| key.deadline)) {
+            (Some(owner), Some(t)) => {
+                self.ui.fill("story.refused_until", &[("who", who), ("owner", owner), ("t", &secs(t))])
+            }
+            (Some(owner), None) => self.ui.fill("story.refused_forever", &[("who", who), ("owner", owner)]),
+            _ => self.ui.fill("story.refused", &[("who", who)]),
+        }
+    }
+
+    /// A sentence where the link itself changed; bytes that gather in it are the inspector's business.
+    fn link(&self, i: usize, a: &str, b: &str, state: LinkState, held: u64) -> Option<String> {
+        let same_link = |record: &Record| match &record.what {
+            What::Link { a: x, b: y, state, .. } if x == a && y == b => Some(*state),
+            _ => None,
+        };
+        let before = self.recording.trace.records[..i].iter().rev().find_map(same_link).unwrap_or(LinkState::Open);
+        if before == state {
+            return None;
+        }
+        let key = match state {
+            LinkState::Open => "story.link_open",
+            LinkState::Held => "story.link_held",
+            LinkState::Slow { .. } => "story.link_slow",
+            LinkState::Cut => "story.link_cut",
+        };
+        let by = match state {
+            LinkState::Slow { by } => secs(by),
+            _ => String::new(),
+        };
+        Some(self.ui.fill(key, &[("a", a), ("b", b), ("by", &by), ("held", &held.to_string())]))
+    }
+
+    /// A record's line in the command log; commands have a form of their own.
+    #[must_use]
+    pub fn log_record(&self, i: usize) -> Option<String> {
+        let ui = &self.ui;
+        match &self.recording.trace.records.get(i)?.what {
+            What::Key { op: KeyOp::Expired, key, .. } => Some(ui.fill("log.expired", &[("key", key)])),
+            What::Key { op: KeyOp::Removed, key, node, cause, .. } => {
+                Some(ui.fill("story.vanished", &[("key", key), ("node", node), ("cause", cause_text(ui, cause)?)]))
+            }
+            _ => self.record(i, i + 1, &State::default()),
+        }
+    }
+}
+
+/// What made a key vanish, where it was neither time nor a command.
+#[must_use]
+pub fn cause_text<'a>(ui: &Ui, cause: &Cause) -> Option<&'a str> {
+    Some(ui.get(match cause {
+        Cause::Restart => "cause.restart",
+        Cause::Promote => "cause.promote",
+        Cause::Demote => "cause.demote",
+        Cause::Flush => "cause.flush",
+        Cause::Evict => "cause.evict",
+        Cause::ClockJump => "cause.clock_jump",
+        Cause::Command { .. } | Cause::Expiry | Cause::Replication => return None,
+    }))
+}
+
+/// `12.000`, the way the log and the header show a time.
+#[must_use]
+pub fn clock(t: LessonTime) -> String {
+    t.to_string()
+}

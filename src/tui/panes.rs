@@ -1,0 +1,13 @@
+//! One pane a file. A pane reads the scene and draws; it changes nothing.
+
+pub mod catalogue;
+pub mod footer;
+pub mod header;
+pub mod help;
+pub mod inspector;
+pub mod log;
+pub mod message;
+pub mod prose;
+pub mod question;
+pub mod story;
+pub mod timeline;

@@ -1,0 +1,44 @@
+//! The last line: the keys that matter here, drawn from the table of keys; what does not fit is dropped, the least
+//! important first.
+
+use ratatui::layout::Rect;
+
+use crate::tui::canvas::Canvas;
+use crate::tui::keys::{BINDINGS, Layer};
+use crate::tui::strings::Ui;
+use crate::tui::text::width;
+
+/// Draws the keys of `layers`.
+pub fn draw(canvas: &mut Canvas<'_>, ui: &Ui, layers: &[Layer], area: Rect) {
+    let theme = canvas.theme;
+    let room = usize::from(area.width);
+    let mut candidates: Vec<(usize, u8, String, &str)> = Vec::new();
+    for (depth, layer) in layers.iter().enumerate() {
+        for binding in BINDINGS.iter().filter(|binding| binding.layer == *layer) {
+            if let Some(rank) = binding.footer {
+                // A question's own keys come before the player's.
+                let rank = if *layer == Layer::Global { rank } else { rank + u8::try_from(depth).unwrap_or(0) * 4 };
+                candidates.push((candidates.len(), rank, theme.plain(binding.shown).into_owned(), binding.label));
+            }
+        }
+    }
+    let cost = |keys: &str, label: &str| width(keys) + 1 + width(ui.get(label)) + 2;
+    let mut by_rank: Vec<usize> = (0..candidates.len()).collect();
+    by_rank.sort_by_key(|i| candidates[*i].1);
+    let mut used = 1;
+    let mut chosen = Vec::new();
+    for i in by_rank {
+        let (_, _, keys, label) = &candidates[i];
+        if used + cost(keys, label) <= room {
+            used += cost(keys, label);
+            chosen.push(i);
+        }
+    }
+    chosen.sort_unstable();
+    let mut x = area.x + 1;
+    for i in chosen {
+        let (_, _, keys, label) = &candidates[i];
+        x = canvas.put(x, area.y, area.right().saturating_sub(x), keys, theme.accent());
+        x = canvas.put(x + 1, area.y, area.right().saturating_sub(x + 1), ui.get(label), theme.secondary()) + 2;
+    }
+}

@@ -1,0 +1,41 @@
+//! What stands there when there is no lesson to show: too little room, a run that is being made, one that failed.
+
+use ratatui::layout::Rect;
+
+use crate::tui::canvas::Canvas;
+use crate::tui::strings::Ui;
+use crate::tui::text::wrap;
+use crate::tui::view::MINIMUM;
+
+/// The terminal is too small.
+pub fn too_small(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
+    let theme = canvas.theme;
+    let text = ui.fill(
+        "message.too_small",
+        &[
+            ("w", &MINIMUM.0.to_string()),
+            ("h", &MINIMUM.1.to_string()),
+            ("now_w", &area.width.to_string()),
+            ("now_h", &area.height.to_string()),
+        ],
+    );
+    for (row, line) in (0..area.height).zip(wrap(&text, usize::from(area.width))) {
+        canvas.put(area.x, area.y + row, area.width, &line, theme.text());
+    }
+}
+
+/// The run is being made.
+pub fn running(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
+    let style = canvas.theme.secondary();
+    let inner = canvas.frame(area, ui.get("pane.timeline"), false);
+    canvas.put(inner.x, inner.y + inner.height / 3, inner.width, ui.get("message.running"), style);
+}
+
+/// There is no run, and why.
+pub fn failed(canvas: &mut Canvas<'_>, ui: &Ui, why: &str, area: Rect) {
+    let theme = canvas.theme;
+    let inner = canvas.frame(area, ui.get("message.failed"), false);
+    for (row, line) in (0..inner.height).zip(wrap(why, usize::from(inner.width))) {
+        canvas.put(inner.x, inner.y + row, inner.width, &line, theme.text());
+    }
+}

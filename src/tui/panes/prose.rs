@@ -1,0 +1,58 @@
+//! Paragraphs in a box: wrapped, with a hanging sign before each, scrolled, and with a note of what is left below.
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::tui::canvas::Canvas;
+use crate::tui::text::{width, wrap};
+
+/// A paragraph with a sign before its first line.
+#[derive(Clone, Debug)]
+pub struct Paragraph {
+    /// The sign, `""` for none.
+    pub sign: String,
+    /// The text.
+    pub text: String,
+    /// How it looks.
+    pub style: Style,
+    /// An empty line before it.
+    pub spaced: bool,
+}
+
+/// Draws `paragraphs` into `inner`, the inside of the box `outer`. Where they do not fit, empty lines go first.
+pub fn draw(canvas: &mut Canvas<'_>, outer: Rect, inner: Rect, paragraphs: &[Paragraph], scroll: u16) {
+    let height = usize::from(inner.height);
+    let mut lines = lines(paragraphs, inner.width, true);
+    if lines.len() > height {
+        lines = self::lines(paragraphs, inner.width, false);
+    }
+    let most = lines.len().saturating_sub(height);
+    let skipped = usize::from(scroll).min(most);
+    for (row, (indent, text, style)) in (0..inner.height).zip(lines.iter().skip(skipped)) {
+        let x = inner.x + indent;
+        canvas.put(x, inner.y + row, inner.right().saturating_sub(x), text, *style);
+    }
+    if skipped < most && outer.height > 1 {
+        let rest = format!(" ↓ {} ", most - skipped);
+        let edge = Rect::new(outer.x, outer.bottom() - 1, outer.width.saturating_sub(2), 1);
+        canvas.flush_right(edge, 0, &rest, canvas.theme.secondary());
+    }
+}
+
+fn lines(paragraphs: &[Paragraph], wide: u16, spaced: bool) -> Vec<(u16, String, Style)> {
+    let mut lines = Vec::new();
+    for paragraph in paragraphs {
+        if spaced && paragraph.spaced && !lines.is_empty() {
+            lines.push((0, String::new(), paragraph.style));
+        }
+        let hang = if paragraph.sign.is_empty() { 0 } else { u16::try_from(width(&paragraph.sign)).unwrap_or(0) + 1 };
+        for (i, line) in wrap(&paragraph.text, usize::from(wide.saturating_sub(hang))).into_iter().enumerate() {
+            if i == 0 && hang > 0 {
+                lines.push((0, format!("{} {line}", paragraph.sign), paragraph.style));
+            } else {
+                lines.push((hang, line, paragraph.style));
+            }
+        }
+    }
+    lines
+}

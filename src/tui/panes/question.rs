@@ -1,0 +1,114 @@
+//! What the interviewer asks; and, once it is answered, what the run says to that.
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::prose::{self, Paragraph};
+use crate::lesson::{Answer, Ask};
+use crate::tui::canvas::Canvas;
+use crate::tui::player::{Focus, Given};
+use crate::tui::proof::Proof;
+use crate::tui::strings::secs;
+use crate::tui::theme::Glyph;
+use crate::tui::view::Scene;
+
+/// Draws the question `ask`, to which `given` was answered.
+pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, ask: &Ask, given: Option<Given>, area: Rect) {
+    let inner = canvas.frame(area, scene.ui.get("pane.question"), scene.focused(Focus::Story));
+    let mut pane = Pane { scene, theme: canvas.theme, paragraphs: Vec::new() };
+    pane.add("", ask.text.get(scene.app.lang), canvas.theme.strong(), true);
+    match given {
+        None => pane.open(ask),
+        Some(given) => pane.answered(ask, given),
+    }
+    prose::draw(canvas, area, inner, &pane.paragraphs, scene.scroll(Focus::Story));
+}
+
+struct Pane<'a> {
+    scene: &'a Scene<'a>,
+    theme: crate::tui::Theme,
+    paragraphs: Vec<Paragraph>,
+}
+
+impl Pane<'_> {
+    fn add(&mut self, sign: &str, text: &str, style: Style, spaced: bool) {
+        self.paragraphs.push(Paragraph { sign: sign.to_owned(), text: text.to_owned(), style, spaced });
+    }
+
+    fn open(&mut self, ask: &Ask) {
+        let lang = self.scene.app.lang;
+        let ui = self.scene.ui;
+        match &ask.answer {
+            Answer::Choices(choices) => {
+                for (i, choice) in choices.iter().enumerate() {
+                    self.add(&format!(" {}", i + 1), choice.text.get(lang), self.theme.text(), i == 0);
+                }
+                self.add(
+                    "",
+                    ui.fill("question.choose", &[("n", &choices.len().to_string())]).as_str(),
+                    self.theme.secondary(),
+                    true,
+                );
+            }
+            Answer::Predict(_) => {
+                let typed = ui.fill("question.typed", &[("typed", &self.scene.player.typed)]);
+                self.add("", &typed, self.theme.strong(), true);
+                self.add("", ui.get("question.number"), self.theme.secondary(), true);
+            }
+            Answer::Model(_) => self.add("", ui.get("question.think"), self.theme.secondary(), true),
+        }
+        if self.scene.player.hint {
+            let hint = ask.hint.as_ref().map_or(ui.get("question.no_hint"), |hint| hint.get(lang)).to_owned();
+            self.add(self.theme.glyph(Glyph::Selected), &hint, self.theme.accent(), true);
+        }
+    }
+
+    fn answered(&mut self, ask: &Ask, given: Given) {
+        let event = self.scene.player.question(self.scene.recording).map(|(stop, _)| stop.event);
+        let proof = event.and_then(|event| self.scene.recording.proofs.get(&event)).copied().unwrap_or(Proof::Unknown);
+        let lang = self.scene.app.lang;
+        match (&ask.answer, proof) {
+            (Answer::Choices(choices), _) => {
+                for (i, choice) in choices.iter().enumerate() {
+                    let right = proof == Proof::Choice(i);
+                    let chosen = given == Given::Choice(i);
+                    let (sign, style) = match (right, chosen) {
+                        (true, _) => (self.theme.glyph(Glyph::Right), self.theme.safe()),
+                        (false, true) => (self.theme.glyph(Glyph::Wrong), self.theme.violation()),
+                        (false, false) => (" ", self.theme.secondary()),
+                    };
+                    self.add(&format!("{sign} {}", i + 1), choice.text.get(lang), style, i == 0);
+                }
+            }
+            (Answer::Predict(_), Proof::Time(t)) => {
+                let text = self.scene.ui.fill("question.it_is", &[("t", &secs(t))]);
+                self.add(self.theme.glyph(Glyph::Right), &text, self.theme.safe(), true);
+            }
+            (Answer::Model(model), _) => self.add("", model.get(lang), self.theme.text(), true),
+            (Answer::Predict(_), _) => {}
+        }
+        let (text, style) = self.remark(given, proof);
+        self.add("", &text, style, true);
+        if let Some(why) = &ask.why {
+            self.add("", why.get(lang), self.theme.text(), true);
+        }
+        self.add("", self.scene.ui.get("question.go_on"), self.theme.secondary(), true);
+    }
+
+    fn remark(&self, given: Given, proof: Proof) -> (String, Style) {
+        let ui = self.scene.ui;
+        match (given, proof) {
+            (_, Proof::Unknown) => (ui.get("question.unproven").to_owned(), self.theme.warning()),
+            (Given::Choice(chosen), Proof::Choice(right)) if chosen == right => {
+                (ui.get("question.right").to_owned(), self.theme.safe())
+            }
+            (Given::Time(t), Proof::Time(right)) if t == right => {
+                (ui.get("question.right").to_owned(), self.theme.safe())
+            }
+            (Given::Time(t), _) => (ui.fill("question.wrong_time", &[("t", &secs(t))]), self.theme.violation()),
+            (Given::Choice(_), _) => (ui.get("question.wrong").to_owned(), self.theme.violation()),
+            (Given::Revealed, _) => (ui.get("question.compare").to_owned(), self.theme.secondary()),
+            (Given::Skipped, _) => (ui.get("question.skipped").to_owned(), self.theme.secondary()),
+        }
+    }
+}

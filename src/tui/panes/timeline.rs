@@ -1,0 +1,141 @@
+//! The timeline: a time axis, a lane for each key, belief, job and link, where clients are inside together, and what
+//! is worth a jump; the playhead crosses them all.
+
+mod axis;
+mod lane;
+mod rows;
+
+use ratatui::layout::Rect;
+
+use crate::trace::LessonTime;
+use crate::tui::canvas::Canvas;
+use crate::tui::player::Focus;
+use crate::tui::text::width;
+use crate::tui::theme::Glyph;
+use crate::tui::view::Scene;
+use rows::{Detail, Row};
+
+/// Rows that the timeline takes, border included, of at most `most`: all it can show if that fits, else a row for each
+/// lane, else what there is.
+#[must_use]
+pub fn wanted_height(scene: &Scene<'_>, most: u16) -> u16 {
+    // The axis and the border come on top of the rows.
+    let height = |detail| u16::try_from(rows::rows(scene, detail).len()).unwrap_or(u16::MAX).saturating_add(3);
+    let wanted = [Detail::Full, Detail::Lanes].map(height).into_iter().find(|height| *height <= most);
+    wanted.unwrap_or_else(|| height(Detail::Compact).min(most))
+}
+
+/// From lesson time to columns and back.
+#[derive(Clone, Copy, Debug)]
+pub struct Scale {
+    /// First column of the screen.
+    pub left: u16,
+    /// Number of columns.
+    pub columns: u16,
+    /// Time of the last column.
+    pub end: LessonTime,
+}
+
+impl Scale {
+    /// The column of `t`, counted from [`Self::left`].
+    #[must_use]
+    pub fn column(self, t: LessonTime) -> u16 {
+        let last = u64::from(self.columns.saturating_sub(1));
+        u16::try_from((t.ms() * last / self.end.ms().max(1)).min(last)).unwrap_or(0)
+    }
+
+    /// The first instant of a column.
+    #[must_use]
+    pub fn start(self, column: u16) -> LessonTime {
+        let last = u64::from(self.columns.saturating_sub(1)).max(1);
+        LessonTime((u64::from(column) * self.end.ms().max(1)).div_ceil(last))
+    }
+}
+
+/// Where on the timeline we are, and how much of it may be seen.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// Time to columns.
+    pub scale: Scale,
+    /// The playhead's column.
+    pub playhead: u16,
+    /// How many records may be seen.
+    pub limit: usize,
+    /// The last column that may be seen.
+    pub last: u16,
+}
+
+/// Draws the timeline.
+pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
+    let header = &scene.recording.trace.header;
+    let keys: Vec<&str> = header.locks.iter().map(|lock| lock.key.as_str()).collect();
+    let title = format!("{} · {}", scene.ui.get("pane.timeline"), keys.join(" · "));
+    let inner = canvas.frame(area, &title, scene.focused(Focus::Timeline));
+    if inner.height == 0 || inner.width < 20 {
+        return;
+    }
+    let rows = rows::fitting(scene, inner.height);
+    let labels: Vec<String> = rows.iter().map(|row| rows::label(scene, row)).collect();
+    let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
+    let gutter = u16::try_from(widest).unwrap_or(0).clamp(8, (inner.width / 4).max(8));
+    let scale = Scale {
+        left: inner.x + gutter + 1,
+        columns: inner.width.saturating_sub(gutter + 1),
+        end: scene.recording.timeline.end,
+    };
+    let wall = scene.player.wall(scene.recording);
+    let view = View {
+        scale,
+        playhead: scale.column(scene.player.playhead.t()),
+        limit: scene.limit,
+        last: wall.map_or(scale.columns.saturating_sub(1), |ask| scale.column(ask.t)),
+    };
+    axis::draw(canvas, &view, Rect::new(inner.x, inner.y, inner.width, 1));
+
+    // The axis stays; lanes that do not fit are scrolled to.
+    let room = usize::from(inner.height - 1);
+    let most = rows.len().saturating_sub(room);
+    let skipped = usize::from(scene.scroll(Focus::Timeline)).min(most);
+    let visible = rows.iter().zip(&labels).skip(skipped).take(room);
+    for (y, (row, label)) in (inner.y + 1..).zip(visible) {
+        canvas.put(inner.x, y, gutter, label, rows::label_style(canvas.theme, row));
+        let marked = match row {
+            Row::Lane(lane) => lane::draw(canvas, scene, &view, &[&scene.recording.timeline.lanes[*lane]], y),
+            Row::Client { works, believes } => {
+                let lanes = &scene.recording.timeline.lanes;
+                let both: Vec<_> = works.iter().chain(believes).map(|lane| &lanes[*lane]).collect();
+                lane::draw(canvas, scene, &view, &both, y)
+            }
+            Row::Notes(lane) => {
+                lane::notes(canvas, scene, &view, &scene.recording.timeline.lanes[*lane], y);
+                false
+            }
+            Row::Markers => axis::markers(canvas, scene, &view, y),
+        };
+        let x = scale.left + view.playhead;
+        if !marked && !(matches!(row, Row::Notes(_)) && canvas.symbol_at(x, y) != " ") {
+            canvas.sign(x, y, canvas.theme.glyph(Glyph::Playhead), canvas.theme.playhead());
+        }
+    }
+    if view.last + 1 < scale.columns {
+        hidden(canvas, scene, &view, inner);
+    }
+    if most > skipped {
+        let rest = format!(" ↓ {} ", most - skipped);
+        let edge = Rect::new(area.x, area.bottom() - 1, area.width.saturating_sub(2), 1);
+        canvas.flush_right(edge, 0, &rest, canvas.theme.secondary());
+    }
+}
+
+/// Says in the dark part why it is dark.
+fn hidden(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, inner: Rect) {
+    let theme = canvas.theme;
+    let x = view.scale.left + view.last + 2;
+    let room = (view.scale.left + view.scale.columns).saturating_sub(x);
+    let text = scene.ui.get("timeline.hidden");
+    let taken = u16::try_from(width(text)).unwrap_or(u16::MAX);
+    if taken <= room {
+        let y = inner.y + 1 + inner.height.saturating_sub(1) / 2;
+        canvas.put(x + (room - taken) / 2, y, room, text, theme.secondary());
+    }
+}

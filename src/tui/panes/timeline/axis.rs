@@ -1,0 +1,80 @@
+//! The time axis on top and the markers below.
+
+use ratatui::layout::Rect;
+
+use super::View;
+use crate::trace::{LessonTime, MarkerKind};
+use crate::tui::canvas::Canvas;
+use crate::tui::strings::secs;
+use crate::tui::text::width;
+use crate::tui::theme::Glyph;
+use crate::tui::view::Scene;
+
+/// Distances between two labels that people can count in, in milliseconds.
+const STEPS: [u64; 22] = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+    1_200_000, 1_800_000, 3_600_000,
+];
+
+/// Cells that a label and the gap after it take.
+const LABEL: u64 = 9;
+
+/// Draws the axis into the one-line `area`.
+pub fn draw(canvas: &mut Canvas<'_>, view: &View, area: Rect) {
+    let theme = canvas.theme;
+    let scale = view.scale;
+    let end = scale.end.ms();
+    let fits = |step: &&u64| end / **step * LABEL <= u64::from(scale.columns);
+    let step = STEPS.iter().find(fits).copied().unwrap_or(end.max(1));
+    let edge = scale.left + scale.columns;
+    let mut t = 0;
+    while t <= end {
+        let column = scale.column(LessonTime(t));
+        let label = label(LessonTime(t));
+        let taken = u16::try_from(width(&label)).unwrap_or(0);
+        // The last one may stand a little to the left of its column rather than be cut.
+        let x = (scale.left + column).min(edge.saturating_sub(taken));
+        let playhead = scale.left + view.playhead;
+        if !(x..x + taken).contains(&playhead) {
+            canvas.put(x, area.y, taken, &label, theme.secondary());
+        }
+        t += step;
+    }
+    canvas.sign(scale.left + view.playhead, area.y, theme.glyph(Glyph::Playhead), theme.playhead());
+}
+
+fn label(t: LessonTime) -> String {
+    if t.ms() > 0 && t.ms() < 1000 { format!("{}ms", t.ms()) } else { format!("{}s", secs(t)) }
+}
+
+/// How many markers of one column are looked at: more than that cannot be told apart there anyway.
+const CROWD: usize = 16;
+
+/// Draws the row of markers; returns whether there is one under the playhead.
+pub fn markers(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, y: u16) -> bool {
+    let theme = canvas.theme;
+    let markers = &scene.recording.timeline.markers;
+    let mut under_playhead = false;
+    for column in 0..=view.last {
+        let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
+        let first = markers.partition_point(|marker| marker.t < from);
+        let here = markers[first..].iter().take(CROWD).take_while(|marker| marker.t < until);
+        let Some(marker) = here.filter(|marker| marker.record < view.limit).max_by_key(|marker| marker.kind) else {
+            continue;
+        };
+        let (glyph, style) = match marker.kind {
+            MarkerKind::Happening => (Glyph::Happening, theme.text()),
+            MarkerKind::Expired => (Glyph::Expired, theme.text()),
+            MarkerKind::Stuck => (Glyph::Stuck, theme.warning()),
+            MarkerKind::Contained => (Glyph::Contained, theme.warning()),
+            MarkerKind::Ask => (Glyph::Ask, theme.accent()),
+            MarkerKind::BrokenFrom => (Glyph::ViolationBegins, theme.violation()),
+            MarkerKind::Broken => (Glyph::Violation, theme.violation()),
+        };
+        let at_playhead = column == view.playhead;
+        under_playhead |= at_playhead;
+        let style = if at_playhead { style.patch(theme.selected()) } else { style };
+        canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);
+    }
+    under_playhead
+}

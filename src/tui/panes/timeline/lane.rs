@@ -1,0 +1,226 @@
+//! One lane: fills first, then the letters and words on them, then the marks.
+
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::View;
+use crate::trace::{Fill, Lane, Mark, Sign, Stretch};
+use crate::tui::canvas::Canvas;
+use crate::tui::narrate::cause_text;
+use crate::tui::text::width;
+use crate::tui::theme::{Glyph, Theme};
+use crate::tui::view::Scene;
+
+/// A stretch as far as it is seen.
+struct Seen<'a> {
+    stretch: &'a Stretch,
+    first: u16,
+    last: u16,
+}
+
+/// Draws `lanes` over one another into row `y`; returns whether a mark stands under the playhead.
+pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&Lane], y: u16) -> bool {
+    let theme = canvas.theme;
+    for lane in lanes {
+        let seen = fills(canvas, scene, view, lane, y);
+        for seen in &seen {
+            words(canvas, scene, view, seen, y);
+        }
+    }
+    let mut marked = false;
+    for lane in lanes {
+        for (column, mark) in marks(view, lane) {
+            let (glyph, style) = sign(scene, theme, mark);
+            if column == view.playhead {
+                // The playhead must not hide what has just happened, nor tell what is about to.
+                if mark.record >= scene.player.playhead.pos {
+                    continue;
+                }
+                marked = true;
+            }
+            let style = if column == view.playhead { style.patch(theme.selected()) } else { style };
+            canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);
+        }
+    }
+    if view.playhead < view.last {
+        let ahead = Rect::new(view.scale.left + view.playhead + 1, y, view.last - view.playhead, 1);
+        canvas.restyle(ahead, theme.secondary());
+    }
+    marked
+}
+
+fn fills<'a>(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lane: &'a Lane, y: u16) -> Vec<Seen<'a>> {
+    let theme = canvas.theme;
+    let mut seen: Vec<Seen<'a>> = Vec::new();
+    for column in 0..=view.last {
+        let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
+        let Some(stretch) = lane.stretch_in(from, until, view.limit) else { continue };
+        let (pattern, style) = pattern(scene, theme, &stretch.fill);
+        canvas.sign(view.scale.left + column, y, pattern, style);
+        match seen.last_mut() {
+            Some(last) if std::ptr::eq(last.stretch, stretch) => last.last = column,
+            _ => seen.push(Seen { stretch, first: column, last: column }),
+        }
+    }
+    seen
+}
+
+/// The letter of the owner, or a word, at the beginning of a stretch.
+fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_>, y: u16) {
+    let (_, style) = pattern(scene, canvas.theme, &seen.stretch.fill);
+    let room = seen.last - seen.first + 1;
+    // Right of the playhead rather than under it.
+    let shift = u16::from(seen.first == view.playhead && room > 1);
+    for text in texts(scene, &seen.stretch.fill) {
+        let taken = u16::try_from(width(&text)).unwrap_or(u16::MAX);
+        if taken > 0 && taken + shift <= room {
+            canvas.put(view.scale.left + seen.first + shift, y, taken, &text, style.patch(canvas.theme.strong()));
+            return;
+        }
+    }
+}
+
+/// What may be written on a stretch, the longest first.
+fn texts(scene: &Scene<'_>, fill: &Fill) -> Vec<String> {
+    let ui = scene.ui;
+    let name = |client: &usize| {
+        scene.recording.trace.header.clients.get(*client).map_or_else(String::new, |client| client.name.clone())
+    };
+    match fill {
+        Fill::Owned { owner: Some(owner), forever: true } => {
+            vec![format!("{} {} ", name(owner), ui.get("lane.forever")), name(owner)]
+        }
+        Fill::Owned { owner: Some(owner), .. } | Fill::Believes(owner) => vec![name(owner)],
+        Fill::Inside(who) => {
+            let who: Vec<String> = who.iter().map(name).collect();
+            let bang = scene.app.theme.glyph(Glyph::Inside);
+            vec![format!("{bang}{}{bang}", who.join("+")), who.join("+")]
+        }
+        Fill::Waits(_) => vec![format!("{} ", ui.get("lane.waits"))],
+        Fill::Down => vec![format!("{} ", ui.get("inspector.down"))],
+        Fill::Held => vec![format!("{} ", ui.get("lane.held"))],
+        Fill::Slow => vec![format!("{} ", ui.get("lane.slow"))],
+        Fill::Cut => vec![format!("{} ", ui.get("lane.cut"))],
+        Fill::Paused => vec![format!("{} ", ui.get("lane.paused"))],
+        Fill::Stuck(kind, who) => {
+            let word = ui.get(stuck_key(*kind));
+            vec![format!("{} {word} ", who.join("+")), format!("{word} "), who.join("+")]
+        }
+        Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
+    }
+}
+
+const fn stuck_key(kind: crate::trace::FindingKind) -> &'static str {
+    use crate::trace::FindingKind as K;
+    match kind {
+        K::Orphan => "stuck.orphan",
+        K::Abandoned => "stuck.abandoned",
+        K::GhostRenewal => "stuck.ghost_renewal",
+        K::Deadlock => "stuck.deadlock",
+        K::Starved => "stuck.starved",
+        _ => "stuck.never_done",
+    }
+}
+
+fn pattern(scene: &Scene<'_>, theme: Theme, fill: &Fill) -> (&'static str, Style) {
+    match fill {
+        Fill::Owned { owner: Some(owner), .. } | Fill::Believes(owner) => {
+            (theme.owner_fill(*owner), theme.owner(*owner))
+        }
+        Fill::Owned { owner: None, .. } => (theme.foreign_fill(), theme.text()),
+        Fill::Works(client) => (theme.glyph(Glyph::Works), theme.owner(*client)),
+        Fill::Waits(client) => (theme.glyph(Glyph::Waits), theme.owner(*client)),
+        Fill::Paused => (theme.glyph(Glyph::Paused), theme.warning()),
+        Fill::Down => (theme.glyph(Glyph::Down), theme.violation()),
+        Fill::Held => (theme.glyph(Glyph::Held), theme.warning()),
+        Fill::Slow => (theme.glyph(Glyph::Slow), theme.warning()),
+        Fill::Cut => (theme.glyph(Glyph::Cut), theme.warning()),
+        Fill::Inside(_) => (theme.glyph(Glyph::Inside), theme.violation()),
+        Fill::Stuck(..) => {
+            let _ = scene;
+            (theme.glyph(Glyph::Stuck), theme.warning())
+        }
+    }
+}
+
+/// The marks of a lane that are seen, one a column at most.
+fn marks<'a>(view: &View, lane: &'a Lane) -> Vec<(u16, &'a Mark)> {
+    let in_column = |column| {
+        let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
+        lane.mark_in(from, until, view.limit).map(|mark| (column, mark))
+    };
+    (0..=view.last).filter_map(in_column).collect()
+}
+
+/// Whether the step in which `record` happens breaks something at that instant.
+fn breaks(scene: &Scene<'_>, record: usize) -> bool {
+    let timeline = &scene.recording.timeline;
+    let stop = timeline.stops[timeline.stop_of(record)];
+    let first = timeline.markers.partition_point(|marker| marker.record < stop.start);
+    let mut here = timeline.markers[first..].iter().take_while(|marker| marker.record < stop.end);
+    here.any(|marker| marker.kind == crate::trace::MarkerKind::Broken)
+}
+
+fn sign(scene: &Scene<'_>, theme: Theme, mark: &Mark) -> (Glyph, Style) {
+    let plain = theme.strong();
+    match &mark.sign {
+        Sign::Expired => (Glyph::Expired, plain),
+        Sign::Freed(_) => (Glyph::Freed, plain),
+        Sign::Deleted(_) if breaks(scene, mark.record) => (Glyph::Violation, theme.violation()),
+        Sign::Deleted(_) => (Glyph::Freed, plain),
+        Sign::Renewed(_) => (Glyph::Renewed, plain),
+        Sign::RenewedByOther(_) => (Glyph::Renewed, theme.violation()),
+        Sign::Vanished(_) | Sign::ToldLost => (Glyph::Violation, theme.violation()),
+        Sign::Refused => (Glyph::Refused, plain),
+        Sign::Crashed => (Glyph::Crashed, theme.violation()),
+        Sign::Restarted => (Glyph::Restarted, plain),
+        Sign::Promoted => (Glyph::Promoted, plain),
+        Sign::Demoted => (Glyph::Demoted, plain),
+    }
+}
+
+/// What a mark says, for the row below a key.
+fn note(scene: &Scene<'_>, mark: &Mark) -> Option<String> {
+    let ui = scene.ui;
+    Some(match &mark.sign {
+        Sign::Expired => ui.get("note.expired").to_owned(),
+        Sign::Freed(client) => ui.fill("note.freed", &[("who", client)]),
+        Sign::Deleted(client) => ui.fill("note.deleted", &[("who", client)]),
+        Sign::Renewed(_) => ui.get("note.renewed").to_owned(),
+        Sign::RenewedByOther(client) => ui.fill("note.renewed_by", &[("who", client)]),
+        Sign::Vanished(cause) => ui.fill("note.vanished", &[("cause", cause_text(&ui, cause)?)]),
+        Sign::Crashed => ui.get("note.crashed").to_owned(),
+        Sign::Restarted => ui.get("note.restarted").to_owned(),
+        Sign::Promoted => ui.get("note.promoted").to_owned(),
+        Sign::Demoted => ui.get("note.demoted").to_owned(),
+        Sign::Refused | Sign::ToldLost => return None,
+    })
+}
+
+/// Draws what the marks of `lane` say; where two would collide, what breaks something wins, then what came first.
+pub fn notes(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lane: &Lane, y: u16) {
+    let theme = canvas.theme;
+    let mut notes: Vec<(bool, u16, String)> = marks(view, lane)
+        .into_iter()
+        .filter_map(|(column, mark)| {
+            let broken = sign(scene, theme, mark).1 == theme.violation();
+            note(scene, mark).map(|text| (broken, column, text))
+        })
+        .collect();
+    notes.sort_by_key(|(broken, column, _)| (!*broken, *column));
+    let mut taken: Vec<(u16, u16)> = Vec::new();
+    for (broken, column, text) in notes {
+        let wide = u16::try_from(width(&text)).unwrap_or(u16::MAX);
+        if wide > view.last + 1 {
+            continue;
+        }
+        let first = column.min(view.last + 1 - wide);
+        let end = first + wide;
+        if taken.iter().any(|(from, to)| first < *to + 1 && *from < end + 1) {
+            continue;
+        }
+        taken.push((first, end));
+        let style = if broken { theme.violation() } else { theme.secondary() };
+        canvas.put(view.scale.left + first, y, wide, &text, style);
+    }
+}

@@ -1,0 +1,191 @@
+//! One run as the player keeps it: the trace, what follows from it, and indices that make a frame cheap.
+
+use std::collections::BTreeMap;
+
+use super::proof::{Judge, Proof, proofs};
+use crate::lesson::Plan;
+use crate::trace::{
+    Cause, EventKind, Finding, Group, KeyOp, LessonTime, LinkState, Reply, Timeline, Trace, What, timeline::happened,
+};
+
+/// A run that can be played.
+#[derive(Debug)]
+pub struct Recording {
+    /// What happened.
+    pub trace: Trace,
+    /// What follows from it.
+    pub findings: Vec<Finding>,
+    /// Lanes, stops, markers.
+    pub timeline: Timeline,
+    /// The commands, by number.
+    pub commands: BTreeMap<u32, Command>,
+    /// The lines of the command log, by record.
+    pub log: Vec<LogLine>,
+    /// The questions, in order.
+    pub asks: Vec<AskStop>,
+    /// Which answers are right, by event.
+    pub proofs: BTreeMap<usize, Proof>,
+    /// Per stop: something is said or goes wrong there, so that playing lingers.
+    pub telling: Vec<bool>,
+}
+
+/// Where in the records the life of one command is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Command {
+    /// Sent.
+    pub send: usize,
+    /// Executed.
+    pub exec: Option<usize>,
+    /// Its reply was read.
+    pub read: Option<usize>,
+    /// It was lost, refused, or its client gave up.
+    pub failed: Option<usize>,
+}
+
+/// A line of the command log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogLine {
+    /// The record with which it appears.
+    pub record: usize,
+    /// What it shows.
+    pub kind: LogKind,
+}
+
+/// What a line of the log shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogKind {
+    /// A command, with its reply when that is known.
+    Command(u32),
+    /// A record that is not a command: an expiry, a crash, a promotion.
+    Record,
+    /// A finding, by index.
+    Finding(usize),
+}
+
+/// A question and where the player stops for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AskStop {
+    /// Index into the plan's events.
+    pub event: usize,
+    /// The playhead at which it is asked.
+    pub pos: usize,
+    /// When that is.
+    pub t: LessonTime,
+}
+
+impl Recording {
+    /// Prepares a run of `plan` for playing.
+    #[must_use]
+    pub fn new(plan: &Plan, trace: Trace, judge: &Judge) -> Self {
+        let findings = (judge.findings)(&trace);
+        let proofs = proofs(judge, plan, &trace, &findings);
+        let timeline = Timeline::new(&trace, &findings);
+        let telling = telling(&trace, &timeline, &findings);
+        Self {
+            commands: commands(&trace),
+            log: log(&trace, &findings),
+            asks: asks(&trace, &timeline),
+            proofs,
+            telling,
+            timeline,
+            findings,
+            trace,
+        }
+    }
+
+    /// How many records have happened when the instant `t` is over.
+    #[must_use]
+    pub fn happened(&self, t: LessonTime) -> usize {
+        happened(&self.trace.records, t)
+    }
+
+    /// The reply of a command, as far as the first `pos` records tell.
+    #[must_use]
+    pub fn reply(&self, cmd: u32, pos: usize) -> Option<&Reply> {
+        let exec = self.commands.get(&cmd)?.exec.filter(|record| *record < pos)?;
+        match &self.trace.records.get(exec)?.what {
+            What::Exec { reply, .. } => Some(reply),
+            _ => None,
+        }
+    }
+}
+
+fn commands(trace: &Trace) -> BTreeMap<u32, Command> {
+    let mut commands: BTreeMap<u32, Command> = BTreeMap::new();
+    for (i, record) in trace.records.iter().enumerate() {
+        match &record.what {
+            What::Send { cmd, .. } => commands.entry(*cmd).or_default().send = i,
+            What::Exec { cmd, .. } => commands.entry(*cmd).or_default().exec = Some(i),
+            What::Read { cmd } => commands.entry(*cmd).or_default().read = Some(i),
+            What::Dropped { cmd, .. } | What::Refused { cmd } | What::Timeout { cmd } => {
+                commands.entry(*cmd).or_default().failed.get_or_insert(i);
+            }
+            _ => {}
+        }
+    }
+    commands
+}
+
+fn log(trace: &Trace, findings: &[Finding]) -> Vec<LogLine> {
+    let mut links: BTreeMap<(&str, &str), LinkState> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for (record, what) in trace.records.iter().map(|record| &record.what).enumerate() {
+        let kind = match what {
+            What::Send { cmd, .. } => LogKind::Command(*cmd),
+            What::Key { op: KeyOp::Expired, cause: Cause::Expiry, .. }
+            | What::ToldLost { .. }
+            | What::ClientCrashed { .. }
+            | What::ClientPaused { .. }
+            | What::ClientResumed { .. }
+            | What::NodeCrashed { .. }
+            | What::NodeRestarted { .. }
+            | What::NodePromoted { .. }
+            | What::NodeDemoted { .. }
+            | What::EventNotRun { .. } => LogKind::Record,
+            What::Key { op: KeyOp::Removed, cause, .. }
+                if !matches!(cause, Cause::Command { .. } | Cause::Replication) =>
+            {
+                LogKind::Record
+            }
+            What::Link { a, b, state, .. } => {
+                // A line for what is done to a link, not for every byte that waits in it.
+                if links.insert((a, b), *state).unwrap_or(LinkState::Open) == *state {
+                    continue;
+                }
+                LogKind::Record
+            }
+            _ => continue,
+        };
+        lines.push(LogLine { record, kind });
+    }
+    let violations = findings.iter().enumerate().filter(|(_, finding)| finding.kind.group() != Group::Note);
+    lines.extend(violations.map(|(i, finding)| LogLine { record: finding.record, kind: LogKind::Finding(i) }));
+    lines.sort_by_key(|line| line.record);
+    lines
+}
+
+fn asks(trace: &Trace, timeline: &Timeline) -> Vec<AskStop> {
+    let asks = trace.records.iter().enumerate().filter_map(|(i, record)| match record.what {
+        What::EventStart { event } if trace.header.events.get(event)?.kind == EventKind::Ask => {
+            let stop = timeline.stops[timeline.stop_of(i)];
+            Some(AskStop { event, pos: stop.end, t: stop.t })
+        }
+        _ => None,
+    });
+    asks.collect()
+}
+
+fn telling(trace: &Trace, timeline: &Timeline, findings: &[Finding]) -> Vec<bool> {
+    let mut telling = vec![false; timeline.stops.len()];
+    for (i, record) in trace.records.iter().enumerate() {
+        if let What::EventStart { event } = record.what
+            && trace.header.events.get(event).is_some_and(|event| event.say.is_some())
+        {
+            telling[timeline.stop_of(i)] = true;
+        }
+    }
+    for finding in findings.iter().filter(|finding| finding.kind.group() != Group::Note) {
+        telling[timeline.stop_of(finding.record)] = true;
+    }
+    telling
+}

@@ -1,0 +1,126 @@
+//! The loop: keys, results, time, and a frame when something has changed.
+
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use crossterm::event;
+
+use super::app::App;
+use super::entry::Entry;
+use super::keys::dispatch;
+use super::proof::Judge;
+use super::terminal::{Borrowed, leave_on_signals, told_to_leave};
+use super::theme::Theme;
+use super::view;
+use super::worker::{Message, Worker};
+use crate::lesson::RunLesson;
+use crate::trace::Lang;
+
+/// How to show it.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Language at the start.
+    pub lang: Lang,
+    /// Only ASCII, borders included.
+    pub ascii: bool,
+    /// Who says what a run shows.
+    pub judge: Judge,
+}
+
+/// Between two frames while playing: 30 a second.
+const FRAME: Duration = Duration::from_millis(33);
+/// How long a result may wait to be noticed while a lesson is being run.
+const RUNNING: Duration = Duration::from_millis(8);
+/// How long a signal may wait to be noticed while nothing moves.
+const IDLE: Duration = Duration::from_millis(200);
+
+/// Shows the catalogue (or the lesson `start`) until the user leaves. `make_runner` is called on a thread of its own.
+///
+/// # Errors
+/// When standard input and output are no terminal, when the terminal fails, or when running lessons panicked.
+pub fn run(
+    lessons: Vec<Entry>,
+    start: Option<usize>,
+    make_runner: impl FnOnce() -> Box<dyn RunLesson> + Send + 'static,
+    options: Options,
+) -> anyhow::Result<()> {
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        bail!("the player needs a terminal; without one, use `lockscope --check`");
+    }
+    let leave = leave_on_signals().context("cannot listen for signals")?;
+    let mut app = App::new(lessons, start, Theme::from_env(options.ascii), options.lang);
+    let mut terminal = Borrowed::take().context("cannot use the terminal")?;
+    // The first frame before the first thread: it shows at once, whatever the servers do.
+    draw(&mut terminal, &app)?;
+    let worker = Worker::start(make_runner, options.judge).context("cannot start a thread for the lessons")?;
+
+    let mut last = Instant::now();
+    let mut changed = false;
+    while !app.quit {
+        for request in app.take_requests() {
+            worker.request(request);
+        }
+        while let Some(message) = worker.message() {
+            match message {
+                Message::Ran(key, run) => app.ran(key, run),
+                Message::Panicked => {
+                    let said = terminal.panics();
+                    drop(terminal);
+                    bail!("running the lessons failed, which is a mistake in lockscope itself:\n{said}");
+                }
+            }
+            changed = true;
+        }
+        let now = Instant::now();
+        let passed = u64::try_from((now - last).as_micros()).unwrap_or(0);
+        // A laptop that slept must not find the lesson over.
+        changed |= app.tick(passed.min(200_000));
+        last = now;
+        if changed {
+            draw(&mut terminal, &app)?;
+            changed = false;
+        }
+        if told_to_leave(&leave) {
+            break;
+        }
+        let spent = now.elapsed();
+        let wait = match (app.is_playing(), app.is_running()) {
+            (true, _) => FRAME.saturating_sub(spent),
+            (false, true) => RUNNING,
+            (false, false) => IDLE,
+        };
+        let was_playing = app.is_playing();
+        if event::poll(wait)? {
+            changed |= take_events(&mut app)?;
+        }
+        if !was_playing {
+            // The time spent waiting for a key is not time in which the lesson went on.
+            last = Instant::now();
+        }
+    }
+    drop(terminal);
+    Ok(())
+}
+
+/// Takes all that has been typed: a held arrow key must not queue up frames. Returns whether anything may have changed.
+fn take_events(app: &mut App) -> anyhow::Result<bool> {
+    let mut changed = false;
+    while event::poll(Duration::ZERO)? {
+        let event = event::read()?;
+        if let Some(key) = event.as_key_press_event() {
+            if let Some(action) = dispatch(&app.layers(), key) {
+                app.update(action);
+                changed = true;
+            }
+        } else if event.is_resize() {
+            changed = true;
+        }
+    }
+    Ok(changed)
+}
+
+fn draw(terminal: &mut Borrowed, app: &App) -> anyhow::Result<()> {
+    terminal.screen.draw(|frame| view::draw(app, frame.buffer_mut())).context("cannot draw")?;
+    Ok(())
+}

@@ -1,0 +1,154 @@
+//! From state to screen: which panes there are, and where.
+//!
+//! ```text
+//! ┌ header: lesson, variant, speed, time, and how things stand ┐
+//! ├ timeline ──────────────────────────────────────────────────┤
+//! ├ what happens, or the question ──────────┬ servers ─────────┤
+//! ├ commands ──────────────────────────────────────────────────┤
+//! └ footer: keys ──────────────────────────────────────────────┘
+//! ```
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Constraint, Layout, Rect};
+
+use super::app::{App, Run};
+use super::canvas::Canvas;
+use super::panes::{catalogue, footer, header, help, inspector, log, message, question, story, timeline};
+use super::player::{Focus, Player};
+use super::recording::Recording;
+use super::strings::Ui;
+use crate::lesson::{Lesson, Plan};
+use crate::trace::{Standing, State, Stop};
+
+/// Below this the panes would only show their borders.
+pub const MINIMUM: (u16, u16) = (60, 16);
+
+/// What the panes of a lesson need, looked up once per frame.
+pub struct Scene<'a> {
+    /// Everything else.
+    pub app: &'a App,
+    /// The texts.
+    pub ui: Ui,
+    /// The playhead and what belongs to it.
+    pub player: &'a Player,
+    /// The lesson.
+    pub lesson: &'a Lesson,
+    /// Its variant.
+    pub plan: &'a Plan,
+    /// The run.
+    pub recording: &'a Recording,
+    /// What is true at the playhead.
+    pub state: State,
+    /// The stop where the playhead is, or the one it has passed last.
+    pub stop: Stop,
+    /// How many records may be seen.
+    pub limit: usize,
+    /// How things stand.
+    pub standing: Standing,
+}
+
+impl Scene<'_> {
+    /// Whether the arrow keys scroll this pane.
+    #[must_use]
+    pub fn focused(&self, focus: Focus) -> bool {
+        self.player.focus == focus
+    }
+
+    /// How far it is scrolled.
+    #[must_use]
+    pub const fn scroll(&self, focus: Focus) -> u16 {
+        self.player.scroll[focus as usize]
+    }
+}
+
+/// Draws `app` into `buffer`.
+pub fn draw(app: &App, buffer: &mut Buffer) {
+    let area = buffer.area;
+    let mut canvas = Canvas::new(buffer, app.theme);
+    let ui = Ui::new(app.lang);
+    if area.width < MINIMUM.0 || area.height < MINIMUM.1 {
+        message::too_small(&mut canvas, &ui, area);
+        return;
+    }
+    let [top, main, bottom] =
+        Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)]).areas(area);
+    match &app.player {
+        None => {
+            header::catalogue(&mut canvas, &ui, top);
+            catalogue::draw(&mut canvas, app, &ui, main);
+        }
+        Some(player) => draw_player(&mut canvas, app, ui, player, top, main),
+    }
+    footer::draw(&mut canvas, &ui, &app.layers(), bottom);
+    if let Some(scroll) = app.help {
+        help::draw(&mut canvas, app, &ui, scroll, main);
+    }
+}
+
+fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top: Rect, main: Rect) {
+    let lesson = app.entries.get(player.entry).and_then(super::Entry::lesson);
+    let (Some(lesson), Some(plan), Some(run)) = (lesson, app.plan(), app.current_run()) else { return };
+    let recording = match run {
+        Run::Ready(recording) => recording,
+        Run::Running => {
+            header::waiting(canvas, &ui, app.lang, lesson, player.variant, top);
+            message::running(canvas, &ui, main);
+            return;
+        }
+        Run::Failed(why) => {
+            header::waiting(canvas, &ui, app.lang, lesson, player.variant, top);
+            message::failed(canvas, &ui, why, main);
+            return;
+        }
+    };
+    let pos = player.playhead.pos;
+    let timeline = &recording.timeline;
+    let scene = Scene {
+        app,
+        ui,
+        player,
+        lesson,
+        plan,
+        state: timeline.state_at(&recording.trace, pos),
+        stop: timeline.stops[timeline.stop_at(pos)],
+        limit: player.limit(recording),
+        standing: timeline.standing(pos),
+        recording,
+    };
+    header::player(canvas, &scene, top);
+    let question = app.question();
+    let places = places(&scene, question.is_some(), main);
+    timeline::draw(canvas, &scene, places.timeline);
+    match question {
+        Some((ask, given)) => question::draw(canvas, &scene, ask, given, places.story),
+        None => story::draw(canvas, &scene, places.story),
+    }
+    inspector::draw(canvas, &scene, places.inspector);
+    log::draw(canvas, &scene, places.log);
+}
+
+/// Where the four panes of a lesson are.
+struct Places {
+    timeline: Rect,
+    story: Rect,
+    inspector: Rect,
+    log: Rect,
+}
+
+/// Rows that the middle panes and the log need at least, borders included.
+const LEAST_MIDDLE: u16 = 6;
+const LEAST_LOG: u16 = 4;
+
+fn places(scene: &Scene<'_>, question: bool, area: Rect) -> Places {
+    let upper = timeline::wanted_height(scene, area.height.saturating_sub(LEAST_MIDDLE + LEAST_LOG));
+    let rest = area.height - upper;
+    // A question and its choices need room more than the log does.
+    let middle = if question { (rest * 2 / 3).clamp(LEAST_MIDDLE, 14) } else { (rest / 2).clamp(LEAST_MIDDLE, 12) };
+    let middle = middle.min(rest.saturating_sub(LEAST_LOG));
+    let [timeline, middle, log] =
+        Layout::vertical([Constraint::Length(upper), Constraint::Length(middle), Constraint::Min(0)]).areas(area);
+    // The inspector's lines are short; what is left is for text.
+    let side = (area.width * 2 / 5).clamp(34, 64);
+    let [story, inspector] = Layout::horizontal([Constraint::Min(0), Constraint::Length(side)]).areas(middle);
+    Places { timeline, story, inspector, log }
+}

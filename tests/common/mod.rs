@@ -1,0 +1,43 @@
+//! What tests share: lessons run on real servers, and lessons and traces written by hand.
+
+#![allow(dead_code, reason = "each test binary uses its own part of this")]
+
+pub mod scribe;
+pub mod wrong_delete;
+
+use lockscope::engine::{ClockKind, Engine};
+use lockscope::lesson::{Judgement, Plan, RunLesson, judge};
+use lockscope::servers::Binary;
+use lockscope::trace::Trace;
+
+/// An engine on whichever server there is: the lesson clock, nobody waits.
+pub fn engine() -> Engine {
+    let binary = Binary::find(None).expect("tests need a redis-server; `make test` gets one");
+    Engine::new(binary, ClockKind::Warp).expect("an engine")
+}
+
+/// Runs one variant and holds it against what it says.
+pub fn run(engine: &mut Engine, plan: &Plan) -> (Trace, Judgement) {
+    let trace = engine.run(plan).unwrap_or_else(|failure| panic!("{}: {failure:#?}", name(plan)));
+    let judgement = judge(plan, &trace);
+    (trace, judgement)
+}
+
+/// Runs one variant and wants it to be all that it says.
+pub fn prove(engine: &mut Engine, plan: &Plan) -> Trace {
+    let (trace, judgement) = run(engine, plan);
+    assert!(
+        judgement.is_as_expected(),
+        "{} is not what it says: {:#?}\n{:#?}\n(found: {:#?})",
+        name(plan),
+        judgement.failures,
+        judgement.unrun,
+        judgement.findings
+    );
+    trace
+}
+
+/// File, lesson and variant.
+fn name(plan: &Plan) -> String {
+    format!("{}: {}/{}", plan.source.name, plan.lesson, plan.variant)
+}
