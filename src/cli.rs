@@ -6,8 +6,6 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, ValueEnum};
 
-use crate::trace::Lang;
-
 /// See why a Redis lock fails: lessons run on real Redis servers and play back as a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "lockscope", version, after_help = EXAMPLES, after_long_help = LONG_EXAMPLES)]
@@ -76,11 +74,13 @@ pub enum Language {
     Zh,
 }
 
-impl From<Language> for Lang {
-    fn from(language: Language) -> Self {
-        match language {
-            Language::En => Self::En,
-            Language::Zh => Self::Zh,
+impl Language {
+    /// Its code, as lessons write it.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh",
         }
     }
 }
@@ -159,7 +159,7 @@ mod tests {
         let check = read("--check a b/ --repeat 200 --jobs 2 --filter del --trace out --clock wall --lang zh").unwrap();
         assert_eq!(check.lessons, ["a", "b/"]);
         assert_eq!((check.repeat.get(), check.jobs.map(NonZeroUsize::get)), (200, Some(2)));
-        assert_eq!(check.lang.map(Lang::from), Some(Lang::Zh));
+        assert_eq!(check.lang.map(Language::code), Some("zh"));
         assert_eq!(read("wrong-delete --ascii").unwrap().lessons, ["wrong-delete"]);
     }
 
