@@ -6,7 +6,7 @@ ARGS ?=
 
 # scripts/get-redis prints the server's path and says what it does when it has to get one.
 with_redis = server=$$(scripts/get-redis) && LOCKSCOPE_REDIS_SERVER=$$server
-lockscope = $(CARGO) run --quiet --locked --profile $(PROFILE) --bin lockscope --
+lockscope = $(CARGO) run --locked --profile $(PROFILE) --bin lockscope --
 
 .PHONY: help run test check check-wall bench lint
 

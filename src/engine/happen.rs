@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::agenda::{Class, Hanging, file_order};
+use super::links::state_of;
 use super::slot::SlotKind;
-use super::wire::state_of;
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Do, LinkChange, Subject, Way};
 use crate::servers::NodeRole;

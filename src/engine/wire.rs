@@ -5,15 +5,15 @@
 //! slow or held is a [`Message`], which arrives by the agenda.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use super::agenda::Class;
+use super::links::state_of;
 use super::server::{numbers, reply_of};
 use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
-use crate::lesson::{LinkChange, Net, Way};
+use crate::lesson::{Net, Way};
 use crate::servers::{Conn, ConnectError};
 use crate::trace::{Cause, LinkState, Reply, What};
 
@@ -32,33 +32,16 @@ pub(super) enum Answer {
     Refused,
 }
 
-/// The ways between clients and nodes that are not simply open.
-#[derive(Debug, Default)]
-pub(super) struct Links(BTreeMap<(usize, String), ClientLink>);
-
-#[derive(Clone, Debug)]
-struct ClientLink {
-    request: LinkState,
-    reply: LinkState,
-    held: Vec<u64>,
-}
-
-impl Default for ClientLink {
-    fn default() -> Self {
-        Self { request: LinkState::Open, reply: LinkState::Open, held: Vec::new() }
-    }
-}
-
 /// A request or a reply under way.
 #[derive(Debug)]
 pub(super) struct Message {
-    client: usize,
-    node: String,
+    pub(super) client: usize,
+    pub(super) node: String,
     cmd: u32,
     argv: Vec<String>,
     net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
-    reply: Option<Result<Reply, ()>>,
+    pub(super) reply: Option<Result<Reply, ()>>,
     /// The task that waits; none: it has given up, or is no more.
     waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
@@ -199,14 +182,6 @@ impl World {
         self.link_passage(message)
     }
 
-    fn link_passage(&self, message: &Message) -> LinkState {
-        let links = self.links.borrow();
-        links
-            .0
-            .get(&(message.client, message.node.clone()))
-            .map_or(LinkState::Open, |link| if message.reply.is_some() { link.reply } else { link.request })
-    }
-
     /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
     fn put_on_the_way(&self, message: Message) -> u64 {
         let id = self.next_message();
@@ -218,20 +193,18 @@ impl World {
         match self.passage(&message) {
             LinkState::Open => self.arrive_at(self.now(), id, &message),
             LinkState::Slow { by } => self.arrive_at(self.now() + by.ms(), id, &message),
-            LinkState::Held => {
-                let pair = (message.client, message.node.clone());
-                self.links.borrow_mut().0.entry(pair.clone()).or_default().held.push(id);
-                self.record_link(&pair);
-            }
-            LinkState::Cut => {
-                self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
-                return;
-            }
+            LinkState::Held => return self.keep(id, message),
+            LinkState::Cut => return self.drop_message(&message),
         }
         self.messages.borrow_mut().insert(id, message);
     }
 
-    fn arrive_at(&self, t: u64, id: u64, message: &Message) {
+    /// A message is gone for good.
+    pub(super) fn drop_message(&self, message: &Message) {
+        self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
+    }
+
+    pub(super) fn arrive_at(&self, t: u64, id: u64, message: &Message) {
         let class = if message.reply.is_some() { Class::Reply } else { Class::Request };
         self.schedule(t, class, id, Due::Arrive(id));
     }
@@ -241,14 +214,11 @@ impl World {
         let Some(mut message) = self.messages.borrow_mut().remove(&id) else { return Ok(()) };
         match self.link_passage(&message) {
             LinkState::Cut => {
-                self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
+                self.drop_message(&message);
                 return Ok(());
             }
             LinkState::Held => {
-                let pair = (message.client, message.node.clone());
-                self.links.borrow_mut().0.entry(pair.clone()).or_default().held.push(id);
-                self.messages.borrow_mut().insert(id, message);
-                self.record_link(&pair);
+                self.keep(id, message);
                 return Ok(());
             }
             LinkState::Open | LinkState::Slow { .. } => {}
@@ -362,53 +332,5 @@ impl World {
         for client in self.clients.borrow_mut().iter_mut() {
             client.conns.remove(node);
         }
-    }
-
-    /// Something happens to the way between a client and a node.
-    pub(super) fn change_link(&self, client: usize, node: &str, change: LinkChange, way: Way) {
-        let pair = (client, node.to_owned());
-        let state = state_of(change);
-        let freed = {
-            let mut links = self.links.borrow_mut();
-            let link = links.0.entry(pair.clone()).or_default();
-            if way != Way::Reply {
-                link.request = state;
-            }
-            if way != Way::Request {
-                link.reply = state;
-            }
-            if state == LinkState::Held { Vec::new() } else { std::mem::take(&mut link.held) }
-        };
-        for id in freed {
-            let Some(message) = self.messages.borrow_mut().remove(&id) else { continue };
-            match self.link_passage(&message) {
-                LinkState::Held => self.links.borrow_mut().0.entry(pair.clone()).or_default().held.push(id),
-                LinkState::Cut => {
-                    self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
-                    continue;
-                }
-                LinkState::Open => self.arrive_at(self.now(), id, &message),
-                LinkState::Slow { by } => self.arrive_at(self.now() + by.ms(), id, &message),
-            }
-            self.messages.borrow_mut().insert(id, message);
-        }
-        self.record_link(&pair);
-    }
-
-    fn record_link(&self, pair: &(usize, String)) {
-        let view = self.links.borrow().0.get(pair).cloned().unwrap_or_default();
-        let state = if view.request == LinkState::Open { view.reply } else { view.request };
-        let held = view.held.len() as u64;
-        self.record(What::Link { a: self.client_name(pair.0).to_owned(), b: pair.1.clone(), state, held });
-    }
-}
-
-/// What a link lets pass after a change.
-pub(super) const fn state_of(change: LinkChange) -> LinkState {
-    match change {
-        LinkChange::Cut => LinkState::Cut,
-        LinkChange::Hold => LinkState::Held,
-        LinkChange::Slow { by } => LinkState::Slow { by },
-        LinkChange::Heal => LinkState::Open,
     }
 }

@@ -38,9 +38,11 @@ const FIXED: [(&str, &str); 17] = [
     ("save", "\"\""),
     // The log of commands is never rewritten in the middle of a lesson.
     ("auto-aof-rewrite-percentage", "0"),
-    // A pair is synced in 29 ms from disk; without disk the first WAIT takes a second.
+    // A pair is synced in 29 ms from the master's disk; without it the first WAIT takes a second.
     ("repl-diskless-sync", "no"),
-    ("repl-diskless-load", "disabled"),
+    // Straight from the link into memory: a replica of Valkey 9 that takes the way by its own disk looks once a second
+    // whether the file has come.
+    ("repl-diskless-load", "swapdb"),
     // No stray bytes on the replication link, and no time-outs of an idle one.
     ("repl-ping-replica-period", "3600"),
     ("repl-timeout", "7200"),

@@ -65,13 +65,11 @@ impl Fleet {
     }
 
     fn run(&self) -> Result<&Arc<RunFolder>, ServersError> {
-        match self.run.get() {
-            Some(run) => Ok(run),
-            None => {
-                let run = RunFolder::shared()?;
-                Ok(self.run.get_or_init(|| run))
-            }
+        if let Some(run) = self.run.get() {
+            return Ok(run);
         }
+        let run = RunFolder::shared()?;
+        Ok(self.run.get_or_init(|| run))
     }
 
     /// The folder that holds everything the fleet's servers write, once there is one.

@@ -24,13 +24,12 @@ fn bare(script: &str) -> String {
 }
 
 fn lifeline() -> io::Result<Stdio> {
-    let (reader, _) = match LIFELINE.get() {
-        Some(pipe) => pipe,
-        None => {
-            let pipe = io::pipe()?;
-            // Another thread may have been faster; then its pipe counts and this one is closed.
-            LIFELINE.get_or_init(|| pipe)
-        }
+    let (reader, _) = if let Some(pipe) = LIFELINE.get() {
+        pipe
+    } else {
+        let pipe = io::pipe()?;
+        // Another thread may have been faster; then its pipe counts and this one is closed.
+        LIFELINE.get_or_init(|| pipe)
     };
     Ok(Stdio::from(reader.try_clone()?))
 }

@@ -86,8 +86,9 @@ impl Relay {
     }
 
     /// Forgets what is in memory, and what may still come from a master that is dead.
-    pub(super) fn lose(&self) {
+    pub(super) async fn lose(&self) {
         self.control.send_modify(|control| control.lost = true);
+        self.until(|progress| progress.kept == 0).await;
     }
 
     /// Closes both ends, and waits until they are.

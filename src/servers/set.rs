@@ -187,7 +187,7 @@ impl Set {
             let Some(relay) = node.relay() else { continue };
             match node.mode.get() {
                 Mode::Open => relay.until(|_| false).await,
-                Mode::Held => relay.lose(),
+                Mode::Held => relay.lose().await,
                 Mode::Slow | Mode::Cut => {}
             }
         }

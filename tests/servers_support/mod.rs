@@ -46,7 +46,7 @@ pub async fn ask(observer: &Observer, line: &str) -> Value {
 
 /// As the engine's user, on a node of this name.
 pub async fn at(servers: &Servers, node: &str, line: &str) -> Value {
-    ask(&*servers.observer(node).unwrap(), line).await
+    ask(&servers.observer(node).unwrap(), line).await
 }
 
 pub fn bulk(text: &str) -> Value {
@@ -57,8 +57,7 @@ pub fn bulk(text: &str) -> Value {
 pub fn text(value: &Value) -> String {
     match value {
         Value::BulkString(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Value::VerbatimString { text, .. } => text.clone(),
-        Value::SimpleString(text) => text.clone(),
+        Value::VerbatimString { text, .. } | Value::SimpleString(text) => text.clone(),
         other => panic!("not a text: {other:?}"),
     }
 }

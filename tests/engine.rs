@@ -1,0 +1,133 @@
+//! The engine on real servers: what each action and happening does, the same trace every time, on the wall clock too.
+
+mod common;
+
+use std::path::Path;
+
+use common::{engine, prove};
+use lockscope::engine::{ClockKind, Engine, unsupported};
+use lockscope::lesson::{self, Lesson, Plan, RunLesson, catalogue};
+use lockscope::servers::Binary;
+use lockscope::trace::{Trace, What, jsonl};
+
+fn lessons(folder: &str) -> Vec<Lesson> {
+    let sources =
+        catalogue::load_dir(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)).expect("the folder is there");
+    assert!(!sources.is_empty(), "{folder} has no lesson");
+    sources
+        .into_iter()
+        .map(|source| {
+            lesson::load(source.clone()).unwrap_or_else(|errors| panic!("{}", lesson::render_all(&source, &errors)))
+        })
+        .collect()
+}
+
+fn plans(folder: &str) -> Vec<Plan> {
+    lessons(folder).into_iter().flat_map(|lesson| lesson.plans).collect()
+}
+
+/// A trace as text, without what may differ between two runs.
+fn text(trace: &Trace) -> String {
+    let mut bytes = Vec::new();
+    jsonl::write(&trace.without_real_times(), &mut bytes).expect("a vector takes everything");
+    String::from_utf8(bytes).expect("JSON is UTF-8")
+}
+
+/// The first line in which two traces differ, from both.
+fn difference(a: &str, b: &str) -> Option<String> {
+    let mut lines = a.lines().zip(b.lines()).enumerate();
+    if let Some((i, (a, b))) = lines.find(|(_, (a, b))| a != b) {
+        return Some(format!("line {}:\n  {a}\n  {b}", i + 1));
+    }
+    (a.lines().count() != b.lines().count()).then(|| "one is longer".to_owned())
+}
+
+#[test]
+fn every_action_and_happening_does_what_its_lesson_says() {
+    let mut engine = engine();
+    for plan in plans("tests/lessons/engine") {
+        assert_eq!(unsupported(&plan), [], "{}/{}", plan.lesson, plan.variant);
+        prove(&mut engine, &plan);
+    }
+}
+
+#[test]
+fn the_examples_that_the_engine_can_run_are_as_they_say() {
+    let mut engine = engine();
+    let (can, cannot): (Vec<Plan>, Vec<Plan>) =
+        plans("tests/lessons/examples").into_iter().partition(|plan| unsupported(plan).is_empty());
+    for plan in &can {
+        prove(&mut engine, plan);
+    }
+    let names =
+        |plans: &[Plan]| plans.iter().map(|plan| format!("{}/{}", plan.lesson, plan.variant)).collect::<Vec<_>>();
+    assert_eq!(can.len(), 12, "{:?}", names(&can));
+    for plan in &cannot {
+        assert!(matches!(engine.run(plan), Err(lesson::RunFailure::Refused(_))), "{:?}", names(&cannot));
+    }
+}
+
+#[test]
+fn the_same_lesson_gives_the_same_trace() {
+    let mut engine = engine();
+    for plan in plans("tests/lessons/engine").iter().chain(&plans("lessons")) {
+        let first = text(&engine.run(plan).expect("it runs"));
+        for _ in 0..2 {
+            let again = text(&engine.run(plan).expect("it runs"));
+            assert_eq!(difference(&first, &again), None, "{}/{}", plan.lesson, plan.variant);
+        }
+        // Other servers, freshly started.
+        let fresh = text(&common::engine().run(plan).expect("it runs"));
+        assert_eq!(difference(&first, &fresh), None, "{}/{} on fresh servers", plan.lesson, plan.variant);
+    }
+}
+
+/// Warp moves TTLs so that nobody waits; on the wall clock nothing is moved and everybody does. Both must tell the same
+/// story. Each lesson has a thread of its own, so that the test lasts as long as the longest of them.
+#[test]
+fn the_wall_clock_tells_the_same_story() {
+    const LONGEST_MS: u64 = 20_000;
+    let binary = Binary::find(None).expect("a redis-server");
+    let mut warp = engine();
+    let candidates = plans("lessons").into_iter().chain(plans("tests/lessons/engine"));
+    let mut stories: Vec<(Plan, String)> = Vec::new();
+    for plan in candidates {
+        let trace = warp.run(&plan).expect("it runs");
+        let end = trace.records.last().map_or(0, |record| record.t.ms());
+        if end <= LONGEST_MS {
+            stories.push((plan, text(&trace)));
+        }
+    }
+    assert!(stories.len() >= 40, "only {} lessons are short enough", stories.len());
+    let compared = std::thread::scope(|scope| {
+        let threads: Vec<_> = stories
+            .iter()
+            .map(|(plan, warped)| {
+                let binary = binary.clone();
+                scope.spawn(move || {
+                    let mut wall = Engine::new(binary, ClockKind::Wall).expect("an engine");
+                    let real = text(&wall.run(plan).expect("it runs"));
+                    // The header says which clock it was; all else must be the same.
+                    let real = real.replacen("\"clock\":\"wall\"", "\"clock\":\"warp\"", 1);
+                    difference(warped, &real)
+                        .map(|difference| format!("{}/{}: {difference}", plan.lesson, plan.variant))
+                })
+            })
+            .collect();
+        threads.into_iter().filter_map(|thread| thread.join().expect("no panic")).collect::<Vec<_>>()
+    });
+    assert!(compared.is_empty(), "warp and wall differ:\n{}", compared.join("\n"));
+}
+
+#[test]
+fn no_deadline_has_to_be_guessed() {
+    let mut engine = engine();
+    for plan in plans("tests/lessons/engine").iter().chain(&plans("lessons")) {
+        let trace = engine.run(plan).expect("it runs");
+        let guessed = trace.records.iter().find(|record| match &record.what {
+            What::Key { now: Some(now), .. } => now.approximate,
+            _ => false,
+        });
+        assert_eq!(guessed, None, "{}/{}", plan.lesson, plan.variant);
+    }
+}
