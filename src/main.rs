@@ -10,10 +10,9 @@ use lockscope::check::{self, Exit, Job};
 use lockscope::cli::{self, Cli, Clock};
 use lockscope::engine::{ClockKind, Engine};
 use lockscope::lesson::catalogue::{self, Entry};
-use lockscope::lesson::judge::{choice_holds, predicted};
-use lockscope::lesson::{Answer, Do, Plan, RunFailure, RunLesson, Source, render_all};
+use lockscope::lesson::{Plan, RunFailure, RunLesson, Source, render_all};
 use lockscope::servers::Binary;
-use lockscope::trace::{self, Finding, Lang, Trace};
+use lockscope::trace::{Lang, Trace};
 use lockscope::tui;
 
 fn main() -> ExitCode {
@@ -112,33 +111,14 @@ fn check_all(cli: &Cli, entries: Vec<Entry>, runner: &Runner, lang: Lang) -> any
 }
 
 fn play(cli: &Cli, entries: Vec<Entry>, runner: Runner, lang: Lang) -> anyhow::Result<Exit> {
-    let (lessons, start) = match cli.lessons.as_slice() {
-        [one] if !Path::new(one).is_dir() => (entries, Some(0)),
-        _ => (entries, None),
+    // A lesson that is named is opened; several, or a folder, are a catalogue of their own.
+    let start = match cli.lessons.as_slice() {
+        [one] if !Path::new(one).is_dir() => Some(0),
+        _ => None,
     };
-    let lessons = lessons.into_iter().map(|entry| match entry.lesson {
-        Ok(lesson) => tui::Entry::Lesson(Box::new(lesson)),
-        Err(errors) => {
-            tui::Entry::Failed { name: entry.source.name.clone(), errors: render_all(&entry.source, &errors) }
-        }
-    });
-    let judge = tui::Judge { findings: trace::findings, right };
-    let options = tui::Options { lang, ascii: cli.ascii, judge };
-    tui::run(lessons.collect(), start, move || runner.make(), options)?;
+    let options = tui::Options { lang, ascii: cli.ascii };
+    tui::run(entries, start, move || runner.make(), options)?;
     Ok(Exit::Fine)
-}
-
-/// Which answer to a question the run proves right.
-fn right(plan: &Plan, trace: &Trace, findings: &[Finding], event: usize) -> tui::proof::Proof {
-    use tui::proof::Proof;
-    let Some(Do::Ask(ask)) = plan.events.get(event).map(|event| &event.what) else { return Proof::Unknown };
-    match &ask.answer {
-        Answer::Choices(choices) => {
-            choice_holds(trace, findings, choices).iter().position(|holds| *holds).map_or(Proof::Unknown, Proof::Choice)
-        }
-        Answer::Predict(expect) => predicted(trace, expect).map_or(Proof::Unknown, Proof::Time),
-        Answer::Model(_) => Proof::Compare,
-    }
 }
 
 /// Makes engines: one for each thread that runs lessons.

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::entry::Entry;
 use super::keys::{Action, Layer};
 use super::player::{Given, Player};
 use super::recording::Recording;
 use super::theme::Theme;
-use crate::lesson::{Answer, Ask, Do, Plan};
+use crate::lesson::catalogue::Entry;
+use crate::lesson::{Answer, Ask, Do, Lesson, Plan};
 use crate::trace::{Lang, LessonTime};
 
 /// Everything the screen is drawn from.
@@ -67,14 +67,11 @@ pub struct Request {
 impl App {
     /// The catalogue, or, with `start`, that lesson.
     #[must_use]
-    pub fn new(mut entries: Vec<Entry>, start: Option<usize>, theme: Theme, lang: Lang) -> Self {
-        let start_id = start.and_then(|i| entries.get(i)).and_then(Entry::lesson).map(|lesson| lesson.id.clone());
-        // By level; within one, as they were given. What could not be loaded stands last.
-        entries.sort_by_key(|entry| entry.lesson().map_or((true, None), |lesson| (false, Some(lesson.level))));
+    pub fn new(entries: Vec<Entry>, start: Option<usize>, theme: Theme, lang: Lang) -> Self {
         let mut app = Self {
             theme,
             lang,
-            selected: 0,
+            selected: start.filter(|start| *start < entries.len()).unwrap_or(0),
             details_scroll: 0,
             player: None,
             help: None,
@@ -83,12 +80,16 @@ impl App {
             requests: Vec::new(),
             entries,
         };
-        if let Some(id) = start_id {
-            let place = app.entries.iter().position(|entry| entry.lesson().is_some_and(|lesson| lesson.id == id));
-            app.selected = place.unwrap_or(0);
+        if start.is_some() {
             app.open();
         }
         app
+    }
+
+    /// The lesson of entry `i`, if it could be read.
+    #[must_use]
+    pub fn lesson(&self, i: usize) -> Option<&Lesson> {
+        self.entries.get(i)?.lesson.as_ref().ok()
     }
 
     /// The runs that are wanted since the last call.
@@ -111,7 +112,7 @@ impl App {
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         let player = self.player.as_ref()?;
-        self.entries.get(player.entry)?.lesson()?.plans.get(player.variant)
+        self.lesson(player.entry)?.plans.get(player.variant)
     }
 
     /// The run of the plan being played.
@@ -187,6 +188,8 @@ impl App {
             Action::PreviousVariant => self.turn_variant(-1),
             Action::Submit => self.submit(),
             Action::Choose(number) if !self.has_choice(number) => {}
+            // Who types a second answer must not be thrown to another place.
+            Action::Jump(_) if matches!(self.question(), Some((Ask { answer: Answer::Choices(_), .. }, Some(_)))) => {}
             _ if self.player.is_some() => {
                 if let Some(recording) = self.recording()
                     && let Some(player) = &mut self.player
@@ -232,13 +235,14 @@ impl App {
     /// changing the variant is then immediate.
     fn open(&mut self) {
         let entry = self.selected;
-        let Some(lesson) = self.entries.get(entry).and_then(Entry::lesson) else { return };
-        for (variant, plan) in lesson.plans.iter().enumerate() {
+        let Some(lesson) = self.lesson(entry) else { return };
+        let plans = lesson.plans.clone();
+        for (variant, plan) in plans.into_iter().enumerate() {
             let key = RunKey { entry, variant };
             // What failed may work now (a server was installed, say); what is there is kept.
             if !matches!(self.runs.get(&key), Some(Run::Ready(_) | Run::Running)) {
                 self.runs.insert(key, Run::Running);
-                self.requests.push(Request { key, plan: plan.clone() });
+                self.requests.push(Request { key, plan });
             }
         }
         self.player = Some(Player::new(entry, 0));
@@ -246,7 +250,7 @@ impl App {
 
     fn turn_variant(&mut self, by: isize) {
         let Some(player) = &mut self.player else { return };
-        let Some(lesson) = self.entries.get(player.entry).and_then(Entry::lesson) else { return };
+        let Some(Ok(lesson)) = self.entries.get(player.entry).map(|entry| &entry.lesson) else { return };
         let count = isize::try_from(lesson.plans.len()).unwrap_or(1);
         let here = isize::try_from(player.variant).unwrap_or(0);
         let next = usize::try_from((here + by).rem_euclid(count.max(1))).unwrap_or(0);

@@ -11,7 +11,6 @@
 
 pub mod app;
 pub mod canvas;
-pub mod entry;
 pub mod keys;
 pub mod narrate;
 pub mod panes;
@@ -27,9 +26,7 @@ pub mod view;
 pub mod worker;
 
 pub use app::{App, Request, RunKey};
-pub use entry::Entry;
 pub use keys::Action;
-pub use proof::Judge;
 pub use recording::Recording;
 pub use screen::{Options, run};
 pub use theme::Theme;

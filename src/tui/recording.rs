@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::proof::{Judge, Proof, proofs};
+use super::proof::{Proof, proofs};
 use crate::lesson::Plan;
 use crate::trace::{
-    Cause, EventKind, Finding, Group, KeyOp, LessonTime, LinkState, Reply, Timeline, Trace, What, timeline::happened,
+    Cause, EventKind, Finding, Group, KeyOp, LessonTime, LinkState, Reply, Timeline, Trace, What, findings,
+    timeline::happened,
 };
 
 /// A run that can be played.
@@ -76,9 +77,9 @@ pub struct AskStop {
 impl Recording {
     /// Prepares a run of `plan` for playing.
     #[must_use]
-    pub fn new(plan: &Plan, trace: Trace, judge: &Judge) -> Self {
-        let findings = (judge.findings)(&trace);
-        let proofs = proofs(judge, plan, &trace, &findings);
+    pub fn new(plan: &Plan, trace: Trace) -> Self {
+        let findings = findings(&trace);
+        let proofs = proofs(plan, &trace, &findings);
         let timeline = Timeline::new(&trace, &findings);
         let telling = telling(&trace, &timeline, &findings);
         Self {

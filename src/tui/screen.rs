@@ -7,14 +7,13 @@ use anyhow::{Context, bail};
 use crossterm::event;
 
 use super::app::App;
-use super::entry::Entry;
 use super::keys::dispatch;
-use super::proof::Judge;
 use super::terminal::{Borrowed, leave_on_signals, told_to_leave};
 use super::theme::Theme;
 use super::view;
 use super::worker::{Message, Worker};
 use crate::lesson::RunLesson;
+use crate::lesson::catalogue::Entry;
 use crate::trace::Lang;
 
 /// How to show it.
@@ -24,8 +23,6 @@ pub struct Options {
     pub lang: Lang,
     /// Only ASCII, borders included.
     pub ascii: bool,
-    /// Who says what a run shows.
-    pub judge: Judge,
 }
 
 /// Between two frames while playing: 30 a second.
@@ -53,7 +50,7 @@ pub fn run(
     let mut terminal = Borrowed::take().context("cannot use the terminal")?;
     // The first frame before the first thread: it shows at once, whatever the servers do.
     draw(&mut terminal, &app)?;
-    let worker = Worker::start(make_runner, options.judge).context("cannot start a thread for the lessons")?;
+    let worker = Worker::start(make_runner).context("cannot start a thread for the lessons")?;
 
     let mut last = Instant::now();
     let mut changed = false;

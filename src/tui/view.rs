@@ -86,7 +86,7 @@ pub fn draw(app: &App, buffer: &mut Buffer) {
 }
 
 fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top: Rect, main: Rect) {
-    let lesson = app.entries.get(player.entry).and_then(super::Entry::lesson);
+    let lesson = app.lesson(player.entry);
     let (Some(lesson), Some(plan), Some(run)) = (lesson, app.plan(), app.current_run()) else { return };
     let recording = match run {
         Run::Ready(recording) => recording,

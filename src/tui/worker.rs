@@ -8,7 +8,6 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 
 use super::app::{Request, Run, RunKey};
-use super::proof::Judge;
 use super::recording::Recording;
 use crate::lesson::{RunFailure, RunLesson};
 
@@ -34,14 +33,11 @@ impl Worker {
     ///
     /// # Errors
     /// When the system gives no thread.
-    pub fn start(
-        make_runner: impl FnOnce() -> Box<dyn RunLesson> + Send + 'static,
-        judge: Judge,
-    ) -> std::io::Result<Self> {
+    pub fn start(make_runner: impl FnOnce() -> Box<dyn RunLesson> + Send + 'static) -> std::io::Result<Self> {
         let (requests, todo) = channel::<Request>();
         let (done, messages) = channel();
         let thread = std::thread::Builder::new().name("lessons".to_owned()).spawn(move || {
-            let work = AssertUnwindSafe(|| work(make_runner, judge, &todo, &done));
+            let work = AssertUnwindSafe(|| work(make_runner, &todo, &done));
             if catch_unwind(work).is_err() {
                 // Nobody listens only if the player has ended, and then it does not matter.
                 let _ = done.send(Message::Panicked);
@@ -79,16 +75,11 @@ impl Drop for Worker {
     }
 }
 
-fn work(
-    make_runner: impl FnOnce() -> Box<dyn RunLesson>,
-    judge: Judge,
-    todo: &Receiver<Request>,
-    done: &Sender<Message>,
-) {
+fn work(make_runner: impl FnOnce() -> Box<dyn RunLesson>, todo: &Receiver<Request>, done: &Sender<Message>) {
     let mut runner = make_runner();
     while let Ok(Request { key, plan }) = todo.recv() {
         let run = match runner.run(&plan) {
-            Ok(trace) => Run::Ready(Arc::new(Recording::new(&plan, trace, &judge))),
+            Ok(trace) => Run::Ready(Arc::new(Recording::new(&plan, trace))),
             Err(RunFailure::Refused(places)) => {
                 let lines = places.iter().map(|(span, what)| format!("{}: {what}", plan.source.at(*span)));
                 let lines: Vec<String> = lines.collect();

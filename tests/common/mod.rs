@@ -1,9 +1,6 @@
-//! What tests share: lessons run on real servers, and lessons and traces written by hand.
+//! What tests share: lessons run on real servers.
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
-
-pub mod scribe;
-pub mod wrong_delete;
 
 use lockscope::engine::{ClockKind, Engine};
 use lockscope::lesson::{Judgement, Plan, RunLesson, judge};

@@ -3,10 +3,9 @@
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
-use crate::lesson::{Lesson, Level};
+use crate::lesson::{Lesson, Level, render_all};
 use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
-use crate::tui::entry::Entry;
 use crate::tui::strings::Ui;
 use crate::tui::text::{width, wrap};
 use crate::tui::theme::Glyph;
@@ -35,11 +34,11 @@ fn rows<'a>(app: &App, ui: &Ui) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let mut last = None;
     for (i, entry) in app.entries.iter().enumerate() {
-        let heading = match entry.lesson().map(|lesson| lesson.level) {
-            Some(Level::Intro) => "level.intro",
-            Some(Level::Core) => "level.core",
-            Some(Level::Advanced) => "level.advanced",
-            None => "level.failed",
+        let heading = match entry.lesson.as_ref().map(|lesson| lesson.level) {
+            Ok(Level::Intro) => "level.intro",
+            Ok(Level::Core) => "level.core",
+            Ok(Level::Advanced) => "level.advanced",
+            Err(_) => "level.failed",
         };
         if last != Some(heading) {
             if last.is_some() {
@@ -78,8 +77,9 @@ fn draw_entry(canvas: &mut Canvas<'_>, app: &App, i: usize, inner: Rect, row: u1
     let theme = canvas.theme;
     let selected = i == app.selected;
     let pointer = if selected { theme.glyph(Glyph::Selected) } else { " " };
-    match &app.entries[i] {
-        Entry::Lesson(lesson) => {
+    let entry = &app.entries[i];
+    match &entry.lesson {
+        Ok(lesson) => {
             let title = format!(" {} ", lesson.title.get(app.lang));
             canvas.line(inner, row, &[(pointer, theme.accent()), (&title, theme.text())]);
             let taken = u16::try_from(width(&title) + width(&lesson.id) + 4).unwrap_or(u16::MAX);
@@ -87,7 +87,8 @@ fn draw_entry(canvas: &mut Canvas<'_>, app: &App, i: usize, inner: Rect, row: u1
                 canvas.flush_right(inner, row, &lesson.id, theme.secondary());
             }
         }
-        Entry::Failed { name, .. } => {
+        Err(_) => {
+            let name = &entry.source.name;
             let sign = format!(" {} ", theme.glyph(Glyph::Wrong));
             canvas.line(
                 inner,
@@ -107,16 +108,17 @@ fn draw_details(canvas: &mut Canvas<'_>, app: &App, ui: &Ui, area: Rect) {
         canvas.frame(area, "", false);
         return;
     };
-    let title = match entry {
-        Entry::Lesson(lesson) => lesson.title.get(app.lang),
-        Entry::Failed { name, .. } => name,
+    let title = match &entry.lesson {
+        Ok(lesson) => lesson.title.get(app.lang),
+        Err(_) => &entry.source.name,
     };
     let inner = canvas.frame(area, title, false);
     let wide = usize::from(inner.width);
     let mut lines: Vec<(String, Style)> = Vec::new();
-    match entry {
-        Entry::Lesson(lesson) => lesson_lines(app, ui, lesson, wide, &mut lines, canvas),
-        Entry::Failed { errors, .. } => {
+    match &entry.lesson {
+        Ok(lesson) => lesson_lines(app, ui, lesson, wide, &mut lines, canvas),
+        Err(errors) => {
+            let errors = render_all(&entry.source, errors);
             lines.extend(wrap(ui.get("catalogue.failed"), wide).into_iter().map(|line| (line, theme.strong())));
             lines.push((String::new(), theme.text()));
             // As they are: their carets point at columns.

@@ -50,6 +50,10 @@ impl Pane<'_> {
     fn lines(&self, canvas: &Canvas<'_>, roomy: bool) -> Vec<Line> {
         let header = &self.scene.recording.trace.header;
         let mut lines = Vec::new();
+        // Where not all fits, who is at risk matters more than an idle replica.
+        if !roomy {
+            lines.extend(self.clients());
+        }
         for info in &header.nodes {
             if roomy && !lines.is_empty() {
                 lines.push(Vec::new());
@@ -69,7 +73,9 @@ impl Pane<'_> {
             let text = self.scene.ui.fill(key, &[("a", a), ("b", b), ("held", &view.held.to_string())]);
             lines.push(vec![(text, self.theme.warning())]);
         }
-        lines.extend(self.clients());
+        if roomy {
+            lines.extend(self.clients());
+        }
         lines
     }
 

@@ -22,7 +22,7 @@ struct Seen<'a> {
 pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&Lane], y: u16) -> bool {
     let theme = canvas.theme;
     for lane in lanes {
-        let seen = fills(canvas, scene, view, lane, y);
+        let seen = fills(canvas, view, lane, y);
         for seen in &seen {
             words(canvas, scene, view, seen, y);
         }
@@ -49,13 +49,13 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&L
     marked
 }
 
-fn fills<'a>(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lane: &'a Lane, y: u16) -> Vec<Seen<'a>> {
+fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16) -> Vec<Seen<'a>> {
     let theme = canvas.theme;
     let mut seen: Vec<Seen<'a>> = Vec::new();
     for column in 0..=view.last {
         let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
         let Some(stretch) = lane.stretch_in(from, until, view.limit) else { continue };
-        let (pattern, style) = pattern(scene, theme, &stretch.fill);
+        let (pattern, style) = pattern(theme, &stretch.fill);
         canvas.sign(view.scale.left + column, y, pattern, style);
         match seen.last_mut() {
             Some(last) if std::ptr::eq(last.stretch, stretch) => last.last = column,
@@ -67,7 +67,7 @@ fn fills<'a>(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lane: &'a 
 
 /// The letter of the owner, or a word, at the beginning of a stretch.
 fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_>, y: u16) {
-    let (_, style) = pattern(scene, canvas.theme, &seen.stretch.fill);
+    let (_, style) = pattern(canvas.theme, &seen.stretch.fill);
     let room = seen.last - seen.first + 1;
     // Right of the playhead rather than under it.
     let shift = u16::from(seen.first == view.playhead && room > 1);
@@ -97,7 +97,8 @@ fn texts(scene: &Scene<'_>, fill: &Fill) -> Vec<String> {
             vec![format!("{bang}{}{bang}", who.join("+")), who.join("+")]
         }
         Fill::Waits(_) => vec![format!("{} ", ui.get("lane.waits"))],
-        Fill::Down => vec![format!("{} ", ui.get("inspector.down"))],
+        // The mark of the crash stands in the first column.
+        Fill::Down => vec![format!("  {} ", ui.get("inspector.down"))],
         Fill::Held => vec![format!("{} ", ui.get("lane.held"))],
         Fill::Slow => vec![format!("{} ", ui.get("lane.slow"))],
         Fill::Cut => vec![format!("{} ", ui.get("lane.cut"))],
@@ -122,7 +123,7 @@ const fn stuck_key(kind: crate::trace::FindingKind) -> &'static str {
     }
 }
 
-fn pattern(scene: &Scene<'_>, theme: Theme, fill: &Fill) -> (&'static str, Style) {
+fn pattern(theme: Theme, fill: &Fill) -> (&'static str, Style) {
     match fill {
         Fill::Owned { owner: Some(owner), .. } | Fill::Believes(owner) => {
             (theme.owner_fill(*owner), theme.owner(*owner))
@@ -136,10 +137,7 @@ fn pattern(scene: &Scene<'_>, theme: Theme, fill: &Fill) -> (&'static str, Style
         Fill::Slow => (theme.glyph(Glyph::Slow), theme.warning()),
         Fill::Cut => (theme.glyph(Glyph::Cut), theme.warning()),
         Fill::Inside(_) => (theme.glyph(Glyph::Inside), theme.violation()),
-        Fill::Stuck(..) => {
-            let _ = scene;
-            (theme.glyph(Glyph::Stuck), theme.warning())
-        }
+        Fill::Stuck(..) => (theme.glyph(Glyph::Stuck), theme.warning()),
     }
 }
 

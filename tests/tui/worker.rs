@@ -1,0 +1,64 @@
+//! The thread that runs lessons.
+
+use std::time::{Duration, Instant};
+
+use lockscope::lesson::{Plan, RunFailure, RunLesson};
+use lockscope::trace::Trace;
+use lockscope::tui::app::Run;
+use lockscope::tui::worker::{Message, Worker};
+use lockscope::tui::{Request, RunKey};
+
+use super::wrong_delete::{ByHand, plan};
+
+const KEY: RunKey = RunKey { entry: 0, variant: 0 };
+
+/// The next message; a thread that says nothing for this long is broken.
+fn next(worker: &Worker) -> Message {
+    let end = Instant::now() + Duration::from_secs(30);
+    loop {
+        if let Some(message) = worker.message() {
+            return message;
+        }
+        assert!(Instant::now() < end, "the worker says nothing");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_run_comes_back_ready_to_be_played() {
+    let worker = Worker::start(|| Box::new(ByHand)).expect("a thread");
+    worker.request(Request { key: KEY, plan: plan(0) });
+    let Message::Ran(KEY, Run::Ready(recording)) = next(&worker) else { panic!("it can be run") };
+    assert_eq!(recording.asks.len(), 1);
+}
+
+struct Panics;
+
+impl RunLesson for Panics {
+    fn run(&mut self, _: &Plan) -> Result<Trace, RunFailure> {
+        panic!("on purpose")
+    }
+}
+
+#[test]
+fn a_panic_is_a_message() {
+    let worker = Worker::start(|| Box::new(Panics)).expect("a thread");
+    worker.request(Request { key: KEY, plan: plan(0) });
+    assert!(matches!(next(&worker), Message::Panicked));
+}
+
+struct Refuses;
+
+impl RunLesson for Refuses {
+    fn run(&mut self, plan: &Plan) -> Result<Trace, RunFailure> {
+        Err(RunFailure::Refused(vec![(plan.events[0].span, "redlock".to_owned())]))
+    }
+}
+
+#[test]
+fn what_cannot_be_run_names_its_line() {
+    let worker = Worker::start(|| Box::new(Refuses)).expect("a thread");
+    worker.request(Request { key: KEY, plan: plan(0) });
+    let Message::Ran(KEY, Run::Failed(why)) = next(&worker) else { panic!("it cannot be run") };
+    assert!(why.contains("lessons/wrong-delete.yaml:11: redlock"), "{why}");
+}
