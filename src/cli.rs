@@ -6,8 +6,6 @@ use std::path::PathBuf;
 
 use clap::{CommandFactory, Parser, ValueEnum};
 
-use crate::trace::Lang;
-
 /// See why a Redis lock fails: lessons run on real Redis servers and play back as a timeline.
 #[derive(Clone, Debug, PartialEq, Eq, Parser)]
 #[command(name = "lockscope", version, after_help = EXAMPLES, after_long_help = LONG_EXAMPLES)]
@@ -76,11 +74,13 @@ pub enum Language {
     Zh,
 }
 
-impl From<Language> for Lang {
-    fn from(language: Language) -> Self {
-        match language {
-            Language::En => Self::En,
-            Language::Zh => Self::Zh,
+impl Language {
+    /// Its code, as lessons write it.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::En => "en",
+            Self::Zh => "zh",
         }
     }
 }
@@ -136,4 +136,41 @@ impl Cli {
 #[must_use]
 pub fn exit_code(error: &clap::Error) -> u8 {
     u8::from(error.use_stderr())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<Cli, clap::Error> {
+        Cli::read(std::iter::once("lockscope").chain(line.split_whitespace()))
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn what_may_be_written_is_understood() {
+        let nothing = read("").unwrap();
+        assert!(!nothing.check && nothing.lessons.is_empty() && nothing.repeat.get() == 1);
+        assert_eq!(nothing.clock, Clock::Warp);
+        let check = read("--check a b/ --repeat 200 --jobs 2 --filter del --trace out --clock wall --lang zh").unwrap();
+        assert_eq!(check.lessons, ["a", "b/"]);
+        assert_eq!((check.repeat.get(), check.jobs.map(NonZeroUsize::get)), (200, Some(2)));
+        assert_eq!(check.lang.map(Language::code), Some("zh"));
+        assert_eq!(read("wrong-delete --ascii").unwrap().lessons, ["wrong-delete"]);
+    }
+
+    #[test]
+    fn wrong_usage_is_exit_1_and_help_is_none() {
+        let wrong = ["--dance", "a b", "--repeat 2", "--check --repeat 0", "--check --jobs x", "--clock sundial"];
+        for line in wrong {
+            assert_eq!(exit_code(&read(line).unwrap_err()), 1, "{line}");
+        }
+        for line in ["--help", "-h", "--version"] {
+            assert_eq!(exit_code(&read(line).unwrap_err()), 0, "{line}");
+        }
+    }
 }

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: &Cli) -> anyhow::Result<Exit> {
-    let lang = check::language(cli.lang.map(Lang::from), |name| std::env::var(name).ok());
+    let lang = check::language(cli.lang.and_then(|lang| Lang::from_code(lang.code())), |name| std::env::var(name).ok());
     let sources = sources(&cli.lessons)?;
     let entries = catalogue::load_all(sources);
     if cli.list {

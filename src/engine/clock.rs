@@ -35,7 +35,7 @@ const STALE: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(super) struct Clock {
     pub(super) kind: ClockKind,
-    begin: Instant,
+    begin: Cell<Instant>,
     now: Cell<u64>,
     frozen: RefCell<BTreeMap<String, Frozen>>,
 }
@@ -50,7 +50,13 @@ struct Frozen {
 
 impl Clock {
     pub(super) fn start(kind: ClockKind) -> Self {
-        Self { kind, begin: Instant::now(), now: Cell::new(0), frozen: RefCell::default() }
+        Self { kind, begin: Cell::new(Instant::now()), now: Cell::new(0), frozen: RefCell::default() }
+    }
+
+    /// Lesson time 0 is now. Called when the server's own clock at that instant (the epoch) has been read: the epoch must
+    /// not be later, or on the wall a command would seem to be executed before its time.
+    pub(super) fn begin_now(&self) {
+        self.begin.set(Instant::now());
     }
 
     /// Lesson time, ms.
@@ -60,7 +66,7 @@ impl Clock {
 
     /// Real time since the run began, µs.
     pub(super) fn real_us(&self) -> u64 {
-        u64::try_from(self.begin.elapsed().as_micros()).unwrap_or(u64::MAX)
+        u64::try_from(self.begin.get().elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
     /// Goes to lesson time `t`; on the wall clock this takes as long as it says.
@@ -69,7 +75,7 @@ impl Clock {
             return;
         }
         if self.kind == ClockKind::Wall {
-            tokio::time::sleep_until((self.begin + Duration::from_millis(t)).into()).await;
+            tokio::time::sleep_until((self.begin.get() + Duration::from_millis(t)).into()).await;
         }
         self.now.set(t);
     }

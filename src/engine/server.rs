@@ -237,6 +237,7 @@ impl World {
                 let time: (i64, i64) = redis::from_redis_value(observer.send(&redis::cmd("TIME")).await?)
                     .map_err(|error| Trouble::Environment(error.to_string()))?;
                 self.keys.borrow_mut().epoch = time.0 * 1000 + time.1 / 1000;
+                self.clock.begin_now();
             }
             self.look(node, true).await?;
             for (replica, _) in self.replicas_of(node) {

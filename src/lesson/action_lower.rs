@@ -29,8 +29,9 @@ pub(super) fn action(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, kind: Eve
             Do::Idle { span: span.and_then(Length::end) }
         }
         EventKind::Renew => {
+            let own_ttl = f.has("ttl");
             let ttl = ttl_option(cx, r, f);
-            let how = renew_how(cx, r, f, "`do: renew`", Ttl::new(ttl));
+            let how = renew_how(cx, r, f, "`do: renew`", if own_ttl { Ttl::new(ttl) } else { r.ttl });
             let on_short = f
                 .take(cx, "on_short")
                 .and_then(|node| cx.choose(node, "on_short", &[("keep", false), ("release", true)]));
@@ -187,7 +188,7 @@ fn only_with(cx: &mut Cx, f: &mut Fields<'_>, key: &'static str, fits: bool, wit
         && f.has(key)
         && let Some(entry) = f.peek(key)
     {
-        f.take(cx, key);
+        f.mark(key);
         cx.error(entry.key.span, format!("`{key}` belongs to `{with}`"))
             .help(format!("a variant takes it away with `{key}: null`"));
     }

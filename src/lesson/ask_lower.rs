@@ -15,19 +15,16 @@ pub(super) fn ask(cx: &mut Cx, scene: &Scene, f: &mut Fields<'_>) -> Do {
     let hint = text_of(cx, f, "hint");
     let why = text_of(cx, f, "why");
     let answers = [f.take(cx, "choices"), f.take(cx, "predict"), f.take(cx, "model")];
-    let answer = match answers {
-        [Some(node), None, None] => Some(choices(cx, scene, node)),
-        [None, Some(node), None] => predict(cx, scene, node),
-        [None, None, Some(node)] => cx.text(node, "model").map(Answer::Model),
-        [None, None, None] => {
-            cx.error(f.span, "an `ask` needs `choices`, `predict` or `model`");
-            None
-        }
-        _ => {
-            cx.error(f.span, "an `ask` has one of `choices`, `predict` and `model`");
-            None
-        }
-    };
+    match answers.iter().flatten().count() {
+        0 => drop(cx.error(f.span, "an `ask` needs `choices`, `predict` or `model`")),
+        1 => {}
+        _ => drop(cx.error(f.span, "an `ask` has one of `choices`, `predict` and `model`")),
+    }
+    let [by_choice, by_time, by_text] = answers;
+    let by_choice = by_choice.map(|node| choices(cx, scene, node));
+    let by_time = by_time.and_then(|node| predict(cx, scene, node));
+    let by_text = by_text.and_then(|node| cx.text(node, "model")).map(Answer::Model);
+    let answer = by_choice.or(by_time).or(by_text);
     let answer = answer.unwrap_or_else(|| Answer::Model(Text::default()));
     Do::Ask(Box::new(Ask { text: text.unwrap_or_default(), answer, hint, why }))
 }

@@ -12,6 +12,9 @@ use crate::trace::LessonTime;
 pub const CONFIG_ALLOWED: &[&str] =
     &["maxmemory", "maxmemory-policy", "min-replicas-max-lag", "min-replicas-to-write", "maxmemory-samples"];
 
+/// Longer keys teach nothing, and are slow to compare with patterns.
+const LONGEST_KEY: usize = 200;
+
 /// Names that mean something else where a client could stand.
 const RESERVED: &[&str] = &["all", "db", "nobody", "end", "otherwise"];
 
@@ -116,7 +119,7 @@ pub(super) fn locks(cx: &mut Cx, one: Option<&Node>, many: Option<&Node>, torn: 
 fn lock(cx: &mut Cx, name: String, node: &Node) -> Option<Lock> {
     let mut f = Fields::of(cx, node, "a lock")?;
     let key = f.need(cx, "key", "a lock", "\"lock:order\"").and_then(|node| cx.string(node, "key"));
-    let ttl = f.need(cx, "ttl", "a lock", "10s (`forever`: none)").and_then(|node| {
+    let ttl = f.need(cx, "ttl", "a lock", "10s").and_then(|node| {
         let ttl = cx.duration(node, "ttl", Ttl::Unknown)?;
         if ttl == Length::Of(LessonTime::ZERO) {
             cx.error(node.span, "Redis refuses a TTL of zero").help("write `forever` for a lock without TTL");
@@ -126,6 +129,12 @@ fn lock(cx: &mut Cx, name: String, node: &Node) -> Option<Lock> {
     let fifo = f.take(cx, "order").and_then(|node| cx.choose(node, "order", &[("any", false), ("fifo", true)]));
     let permits = f.take(cx, "permits").and_then(|node| cx.integer(node, "permits", 1, 1000));
     f.end(cx, "a lock");
+    if let Some(key) =
+        key.as_ref().filter(|key| key.value.len() > LONGEST_KEY || key.value.contains(char::is_whitespace))
+    {
+        // The key goes into an ACL rule, where a blank ends it.
+        cx.error(key.span, format!("the key of a lock has at most {LONGEST_KEY} bytes, and no blanks"));
+    }
     Some(Lock {
         name,
         key: key.map(|key| key.value).unwrap_or_default(),
@@ -221,12 +230,17 @@ fn once(cx: &mut Cx, log: &Node) -> Vec<String> {
 /// `keys:`
 pub(super) fn keys(cx: &mut Cx, node: Option<&Node>) -> Vec<Spanned<String>> {
     let items = node.map_or(&[][..], |node| cx.list(node, "keys", false));
+    if let (true, Some(node)) = (items.len() > 60, node) {
+        cx.error(node.span, format!("`keys` has {} entries, and at most 60 can be", items.len()));
+    }
     let mut keys = Vec::new();
-    for node in items {
+    for node in items.iter().take(60) {
         let Some(key) = cx.string(node, "keys") else { continue };
         // The names go into an ACL rule, where a blank ends a pattern.
         if key.value.contains(char::is_whitespace) {
             cx.error(key.span, "a key pattern cannot have blanks");
+        } else if key.value.len() > LONGEST_KEY {
+            cx.error(key.span, format!("a key has at most {LONGEST_KEY} bytes here"));
         } else if key.value.trim_matches('*').is_empty() {
             cx.error(key.span, format!("{} would be every key", quoted(&key.value)))
                 .help("begin the pattern with a word, `\"queue:*\"`");
@@ -263,12 +277,17 @@ pub(super) fn needs(cx: &mut Cx, node: Option<&Node>) -> Needs {
 
 /// The entries of a map from names to something.
 fn named<'n>(cx: &mut Cx, node: &'n Node, what: &str) -> Vec<(Spanned<String>, &'n Node)> {
+    // What refers to these is compared with each of them, in each event of each variant.
+    const MOST: usize = 60;
     let Kind::Map(entries) = &node.kind else {
         cx.error(node.span, format!("`{what}` must be a map from names, not {}", node.describe()));
         return Vec::new();
     };
+    if entries.len() > MOST {
+        cx.error(node.span, format!("`{what}` has {} entries, and at most {MOST} can be", entries.len()));
+    }
     let mut out = Vec::new();
-    for entry in entries {
+    for entry in entries.iter().take(MOST) {
         if cx.is_name(&entry.key, what) {
             out.push((entry.key.clone(), &entry.value));
         }

@@ -6,6 +6,10 @@ use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
 
 use super::source::{Source, Span};
 
+/// How much of a line is shown before and after the beginning of the place, in bytes.
+const BEFORE: usize = 300;
+const AFTER: usize = 300;
+
 /// One error in a lesson file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -21,19 +25,19 @@ impl Diagnostic {
     /// An error at a place.
     #[must_use]
     pub fn new(span: Span, message: impl Into<String>) -> Self {
-        Self { span, message: message.into(), help: Vec::new() }
+        Self { span, message: clean(&message.into()), help: Vec::new() }
     }
 
     /// The same error, with one more line of help.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
-        self.help.push(help.into());
+        self.help.push(clean(&help.into()));
         self
     }
 
     /// Adds a line of help.
     pub(super) fn help(&mut self, help: impl Into<String>) -> &mut Self {
-        self.help.push(help.into());
+        self.help.push(clean(&help.into()));
         self
     }
 
@@ -47,8 +51,12 @@ impl Diagnostic {
         let first = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let last = text[start..].find('\n').map_or(text.len(), |at| start + at);
         let end = floor(text, self.span.end).clamp(start, last);
-        let line = text[first..last].trim_end_matches('\r');
-        let mark = (start - first).min(line.len())..(end - first).min(line.len());
+        // Of a very long line, what is around the place.
+        let (from, to) =
+            (floor(text, start.saturating_sub(BEFORE)).max(first), floor(text, start + AFTER).clamp(start, last));
+        let line = text[from..to].trim_end_matches('\r');
+        let mark = (start - from).min(line.len())..(end.min(to) - from).min(line.len());
+        let shown_column = line[..mark.start].chars().count() + 1;
         let snippet = Snippet::source(line)
             .line_start(self.span.line.max(1))
             .path(source.name.as_str())
@@ -57,7 +65,13 @@ impl Diagnostic {
             .primary_title(self.message.as_str())
             .element(snippet)
             .elements(self.help.iter().map(|help| Level::HELP.message(help.as_str())));
-        Renderer::plain().render(&[group])
+        let shown = Renderer::plain().render(&[group]);
+        if from == first {
+            return shown;
+        }
+        // The renderer counts columns from where it was given the line.
+        let place = |column: usize| format!("{}:{}:{column}\n", source.name, self.span.line);
+        shown.replacen(&place(shown_column), &place(self.span.column), 1)
     }
 }
 
@@ -86,6 +100,19 @@ fn floor(text: &str, at: usize) -> usize {
     at
 }
 
+/// A message may quote the file: no control character of it reaches the terminal, and no text of it fills the screen.
+fn clean(text: &str) -> String {
+    const LONGEST: usize = 2000;
+    text.chars().take(LONGEST).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+/// Names for a message: all of them, or the first few.
+pub(super) fn listed(names: &[&str]) -> String {
+    const SHOWN: usize = 40;
+    let more = if names.len() > SHOWN { ", …" } else { "" };
+    format!("{}{more}", names[..names.len().min(SHOWN)].join(", "))
+}
+
 /// A word from a file, fit for a message: in backticks, on one line, not too long.
 pub(super) fn quoted(text: &str) -> String {
     const LONGEST: usize = 60;
@@ -95,9 +122,12 @@ pub(super) fn quoted(text: &str) -> String {
 
 /// The one of `names` that somebody who wrote `word` may have meant.
 pub(super) fn closest<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    // Looking at more names than a lesson ever has would make a hostile file slow.
+    const COMPARED: usize = 200;
     let limit = (word.chars().count() / 3).max(1);
     names
         .into_iter()
+        .take(COMPARED)
         .map(|name| (distance(&word.to_lowercase(), &name.to_lowercase()), name))
         // A word of one letter is one change away from every other: no guess is better than that one.
         .filter(|(far, name)| *far <= limit && *far < name.chars().count().min(word.chars().count()))

@@ -77,11 +77,12 @@ pub(super) fn event(cx: &mut Cx, scene: &Scene, keys: &[Spanned<String>], at: us
         && let Some(entry) = f.peek(second)
     {
         cx.error(entry.key.span, format!("an event has one subject, and `{}` is one already", subjects[0]));
+        f.mark(second);
     }
     let kind = match (f.take(cx, "do"), subjects.first()) {
         (Some(word), subject) => kind(cx, word, subject.copied()),
         (None, _) if f.has("ask") => Some(EventKind::Ask),
-        (None, None) if event.say.is_some() => Some(EventKind::Say),
+        (None, None) if f.has("say") => Some(EventKind::Say),
         (None, _) if f.has("do") => None,
         (None, subject) => {
             let words = KINDS.iter().filter(|(.., of)| subject.is_none_or(|subject| of.contains(subject)));
@@ -255,7 +256,7 @@ fn at(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, kind: EventKind, index: 
     let node = if is_action(kind) {
         f.take(cx, "at")?
     } else {
-        f.need(cx, "at", &format!("{}, which happens at an instant,", r.of), "2s (or the id of an event)")?
+        f.need(cx, "at", &format!("{}, which happens at an instant,", r.of), "2s")?
     };
     let text = cx.scalar(node, "at")?;
     let (id, start, plus) = match duration::parse_at(text, r.ttl) {

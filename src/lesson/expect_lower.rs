@@ -208,6 +208,9 @@ fn clients(cx: &mut Cx, scene: &Scene, node: &Node, what: &str) -> Vec<String> {
     for item in cx.list(node, what, false) {
         let Some(name) = cx.string(item, what) else { continue };
         scene.client(cx, &name);
+        if what != "order" && names.contains(&name.value) {
+            cx.error(name.span, format!("{} is there twice", quoted(&name.value)));
+        }
         names.push(name.value);
     }
     names
@@ -320,7 +323,7 @@ fn read_times(
         ("to", times.range, if times.at { "it is an instant: write `at:`" } else { "it has no time" }),
     ] {
         if !fits && let Some(entry) = f.peek(key) {
-            f.take(cx, key);
+            f.mark(key);
             cx.error(entry.key.span, format!("{of} has no `{key}`")).help(help);
         }
     }

@@ -86,11 +86,7 @@ pub(super) fn link(cx: &mut Cx, scene: &Scene, node: &Node) -> Subject {
         return Subject::None;
     };
     let (left, right) = (end(cx, scene, left), end(cx, scene, right));
-    for a in &left {
-        for b in &right {
-            fits(cx, scene, a, b);
-        }
-    }
+    fits(cx, scene, &left, &right);
     let names = |end: Vec<Spanned<String>>| end.into_iter().map(|name| name.value).collect();
     Subject::Link(names(left), names(right))
 }
@@ -106,6 +102,8 @@ fn end(cx: &mut Cx, scene: &Scene, node: &Node) -> Vec<Spanned<String>> {
         if name.value == "all" {
             let all = scene.clients.iter().map(|client| Spanned { value: client.name.clone(), span: name.span });
             names.extend(all);
+        } else if names.iter().any(|other| other.value == name.value) {
+            cx.error(name.span, format!("`{}` is there twice", name.value));
         } else {
             names.push(name);
         }
@@ -124,26 +122,32 @@ fn end(cx: &mut Cx, scene: &Scene, node: &Node) -> Vec<Spanned<String>> {
     names
 }
 
-/// Whether there can be a link between the two.
-fn fits(cx: &mut Cx, scene: &Scene, a: &Spanned<String>, b: &Spanned<String>) {
+/// Whether there can be links between all of these.
+fn fits(cx: &mut Cx, scene: &Scene, left: &[Spanned<String>], right: &[Spanned<String>]) {
     let nodes = scene.nodes();
-    let is_node = |name: &Spanned<String>| nodes.contains(&name.value);
-    let is_client = |name: &Spanned<String>| scene.clients.iter().any(|client| client.name == name.value);
-    let is_db = |name: &Spanned<String>| name.value == "db";
-    let why = if a.value == b.value {
-        "both ends are the same"
-    } else if is_client(a) && is_client(b) {
-        "clients do not talk to each other"
-    } else if is_node(a) && is_node(b) && matches!(scene.servers.kind, ServersKind::Quorum { .. }) {
-        "the nodes of a quorum do not talk to each other"
-    } else if (is_db(a) && is_node(b)) || (is_node(a) && is_db(b)) {
-        "the database and Redis do not talk to each other"
-    } else if (is_db(a) || is_db(b)) && scene.resources.is_empty() && !scene.torn {
-        "without `resources` there is no database"
-    } else {
-        return;
-    };
-    cx.misfit(b.span, format!("there is no link from `{}` to `{}`: {why}", a.value, b.value), &[]);
+    let is_node = |name: &&Spanned<String>| nodes.contains(&name.value);
+    let is_client = |name: &&Spanned<String>| scene.clients.iter().any(|client| client.name == name.value);
+    let is_db = |name: &&Spanned<String>| name.value == "db";
+    let quorum = matches!(scene.servers.kind, ServersKind::Quorum { .. });
+    // The first of a kind on each side: what fits for one of a kind fits for all.
+    let (left_node, right_node) = (left.iter().find(is_node), right.iter().find(is_node));
+    let (left_client, right_client) = (left.iter().find(is_client), right.iter().find(is_client));
+    let (left_db, right_db) = (left.iter().find(is_db), right.iter().find(is_db));
+    let same = right.iter().find_map(|b| Some((left.iter().find(|a| a.value == b.value)?, b)));
+    let misfits = [
+        (same, "both ends are the same"),
+        (left_client.zip(right_client), "clients do not talk to each other"),
+        (left_node.zip(right_node).filter(|_| quorum), "the nodes of a quorum do not talk to each other"),
+        (left_db.zip(right_node).or(left_node.zip(right_db)), "the database and Redis do not talk to each other"),
+    ];
+    if let Some(((a, b), why)) = misfits.into_iter().find_map(|(pair, why)| Some((pair?, why))) {
+        cx.misfit(b.span, format!("there is no link from `{}` to `{}`: {why}", a.value, b.value), &[]);
+    } else if let Some(db) = left_db.or(right_db)
+        && scene.resources.is_empty()
+        && !scene.torn
+    {
+        cx.misfit(db.span, "without `resources` there is no database", &[]);
+    }
 }
 
 /// `net:` on one action: `cut`, `hold`, `{cut: reply}`, `{slow: 5s}`, `{slow: 5s, way: reply}`.

@@ -12,12 +12,13 @@ pub(super) fn called(script: &str) -> Vec<String> {
             continue;
         }
         // `redis.call('GET', …)`, `call 'GET'` and a local alias of it read alike.
-        let next = match tokens.get(at + 1) {
-            Some(Token::Sign('(')) => tokens.get(at + 2),
-            other => other,
-        };
-        if let Some(Token::Text(name)) = next {
-            names.push(name.clone());
+        let bracket = tokens.get(at + 1) == Some(&Token::Sign('('));
+        let rest = tokens.get(at + 1 + usize::from(bracket)..).unwrap_or_default();
+        match rest {
+            // Only half of a name: the script puts it together, and only the server can know it.
+            [Token::Text(_), Token::Sign('.'), Token::Sign('.'), ..] if bracket => {}
+            [Token::Text(name), ..] => names.push(name.clone()),
+            _ => {}
         }
     }
     names
@@ -128,6 +129,8 @@ mod tests {
         assert_eq!(called(script), ["GET", "DEL", "CONFIG", "DEBUG"]);
         assert_eq!(called("return 1"), Vec::<String>::new());
         assert_eq!(called("redis.call('"), [""]);
+        assert_eq!(called("redis.call('FLUSH' .. 'ALL')"), Vec::<String>::new(), "the script makes this name itself");
+        assert_eq!(called("return redis.call 'PING' .. '!'"), ["PING"]);
     }
 
     #[test]

@@ -36,6 +36,7 @@ mod yaml;
 
 pub use cast::CONFIG_ALLOWED;
 pub use catalogue::builtin;
+pub use commands::forbidden;
 pub use diagnostic::{Diagnostic, render_all};
 pub use expect::{Expect, ExpectTime, Expected, Fact};
 pub use judge::{Judgement, judge};

@@ -3,6 +3,7 @@
 //! Variants are patched on the tree and read one by one, so that each is checked as it will run. What is wrong in all
 //! of them is told once; what is wrong in some, with their names.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::cast;
@@ -13,7 +14,7 @@ use super::expect_lower::expect;
 use super::model::{FollowUp, Lesson, Level, Misconception, Plan, See};
 use super::patch::{self, MERGED};
 use super::reader::{Cx, Fields};
-use super::scene::Scene;
+use super::scene::{Known, Scene};
 use super::source::{Source, Span, Spanned};
 use super::validate;
 use super::yaml::{self, Kind, Node};
@@ -26,6 +27,10 @@ const VERDICTS: &[(&str, Verdict)] = &[
     ("inconclusive", Verdict::Inconclusive),
     ("held", Verdict::Held),
 ];
+
+/// Every variant is read with all its events: without a limit, a small file could keep the reader busy for minutes.
+const MAX_VARIANTS: usize = 50;
+const MAX_EVENTS: usize = 1000;
 
 /// Reads a lesson.
 ///
@@ -91,7 +96,14 @@ fn lesson(cx: &mut Cx, source: &Arc<Source>, root: &Node) -> Option<Lesson> {
     let keys = cast::keys(cx, keys);
     let seed = f.take(cx, "seed").and_then(|node| cx.integer(node, "seed", 0, i64::MAX));
     let top = Top(MERGED.map(|key| f.take(cx, key).map(|node| patch::normal(cx, key, node))));
-    let events = f.need(cx, "events", "a lesson", "[…]").map_or(&[][..], |node| cx.list(node, "events", false));
+    let events = f.need(cx, "events", "a lesson", "[…]").map_or(&[][..], |node| {
+        let events = cx.list(node, "events", false);
+        if events.len() > MAX_EVENTS {
+            cx.error(node.span, format!("a lesson has at most {MAX_EVENTS} events; this one has {}", events.len()));
+        }
+        events
+    });
+    let events = events.get(..MAX_EVENTS).unwrap_or(events);
     let variants = f.take(cx, "variants");
     let verdict = f.take(cx, "verdict");
     let expect = f.take(cx, "expect");
@@ -143,15 +155,23 @@ fn follow_up(cx: &mut Cx, node: &Node) -> Option<FollowUp> {
 
 /// Reads all variants, and tells what is wrong with several of them once.
 fn variants(cx: &mut Cx, base: &Base<'_>, node: &Node) -> (Vec<Plan>, Vec<Misconception>) {
-    let nodes = cx.list(node, "variants", false);
+    let mut nodes = cx.list(node, "variants", false);
+    if nodes.len() > MAX_VARIANTS {
+        cx.error(node.span, format!("a lesson has at most {MAX_VARIANTS} variants; this one has {}", nodes.len()));
+        nodes = &nodes[..MAX_VARIANTS];
+    }
     if nodes.is_empty() && matches!(node.kind, Kind::List(_)) {
         cx.error(node.span, "`variants` is empty").help("leave it out, and write `verdict` and `expect` at the top");
     }
     // The base alone: what no variant runs is still checked for its keys and types.
-    let mut shape = Cx { shape_only: true, ..Cx::default() };
+    let mut shape = Cx::shape();
     PlanReader { base, top: &base.top, events: base.events, dropped: Vec::new() }.events_only(&mut shape);
-    let mut found: Vec<(Diagnostic, Vec<usize>)> =
-        shape.errors.into_iter().map(|error| (error, (0..nodes.len()).collect())).collect();
+    // Each error, and the variants that have it.
+    let mut found: BTreeMap<(Span, String), (Diagnostic, Vec<usize>)> = BTreeMap::new();
+    let in_all: Vec<usize> = (0..nodes.len()).collect();
+    for error in shape.errors {
+        found.insert((error.span, error.message.clone()), (error, in_all.clone()));
+    }
     let mut ids: Vec<Spanned<String>> = Vec::new();
     let mut plans = Vec::new();
     let mut misconceptions: Vec<Vec<Misconception>> = Vec::new();
@@ -181,13 +201,11 @@ fn variants(cx: &mut Cx, base: &Base<'_>, node: &Node) -> (Vec<Plan>, Vec<Miscon
             faults_of_see.push(see.errors);
         }
         for error in own.errors {
-            match found.iter_mut().find(|(known, _)| known.span == error.span && known.message == error.message) {
-                Some((_, of)) => of.push(at),
-                None => found.push((error, vec![at])),
-            }
+            found.entry((error.span, error.message.clone())).or_insert_with(|| (error, Vec::new())).1.push(at);
         }
     }
-    for (mut error, mut of) in found {
+    for (mut error, mut of) in found.into_values() {
+        of.sort_unstable();
         of.dedup();
         let inside = |node: &Node| node.span.start <= error.span.start && error.span.end <= node.span.end;
         if of.len() < nodes.len() && !nodes.iter().any(inside) {
@@ -250,15 +268,12 @@ impl PlanReader<'_, '_> {
         let locks = cast::locks(cx, top.get("lock"), top.get("locks"), &mut torn);
         let clients = cast::clients(cx, top.get("clients"), &nodes, &mut torn);
         let resources = cast::resources(cx, top.get("resources"), &mut torn);
-        Scene {
-            servers,
-            locks,
-            clients,
-            resources,
-            torn,
-            events: self.events.iter().map(event_lower::glance).collect(),
-            dropped: std::mem::take(&mut self.dropped),
+        let events: Vec<Known> = self.events.iter().map(event_lower::glance).collect();
+        let mut ids = BTreeMap::new();
+        for (at, id) in events.iter().enumerate().filter_map(|(at, event)| Some((at, event.id.as_ref()?))) {
+            ids.entry(id.value.clone()).or_insert(at);
         }
+        Scene { servers, locks, clients, resources, torn, events, ids, dropped: std::mem::take(&mut self.dropped) }
     }
 
     /// Reads the events for their errors only.

@@ -1,6 +1,6 @@
 //! What a variant changes (FORMAT §9), done on the tree: `set`, then `drop`, then `add`, and merged keys.
 
-use super::diagnostic::{closest, quoted};
+use super::diagnostic::{closest, listed, quoted};
 use super::duration::{self, AtText, Ttl};
 use super::reader::Cx;
 use super::source::{Span, Spanned};
@@ -199,7 +199,7 @@ fn add(cx: &mut Cx, events: &mut Vec<Node>, added: &[Node], dropped: &[String]) 
 
 fn missing(cx: &mut Cx, events: &[Node], id: &Spanned<String>, key: &str) {
     let ids: Vec<&str> = events.iter().filter_map(id_of).collect();
-    let there = if ids.is_empty() { "no event has an id".to_owned() } else { format!("there is {}", ids.join(", ")) };
+    let there = if ids.is_empty() { "no event has an id".to_owned() } else { format!("there is {}", listed(&ids)) };
     let guess = closest(&id.value, ids.iter().copied()).map(|guess| format!("did you mean `{guess}`?"));
     let error = cx.error(id.span, format!("`{key}`: no event has the id {}; {there}", quoted(&id.value)));
     if let Some(guess) = guess {

@@ -36,8 +36,11 @@ pub fn pieces(word: &str) -> Result<Vec<Piece>, String> {
     while let Some(open) = rest.find('{') {
         let (before, braced) = rest.split_at(open);
         text.push_str(before);
-        let inner = braced[1..].split_once('}').map(|(inner, _)| inner).filter(|inner| is_placeholder(inner));
-        let Some(inner) = inner else {
+        // Only as far as a name can reach, so that a word of many braces is not searched again and again.
+        let after = &braced[1..];
+        let end = after.find(|c: char| !c.is_ascii_alphanumeric() && c != ':' && c != '-');
+        let inner = end.filter(|end| after[*end..].starts_with('}')).map(|end| &after[..end]);
+        let Some(inner) = inner.filter(|inner| is_placeholder(inner)) else {
             text.push('{');
             rest = &braced[1..];
             continue;

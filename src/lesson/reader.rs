@@ -3,7 +3,7 @@
 //! Nothing here stops at an error: a reader says what is wrong and gives back nothing, its caller goes on with a
 //! default, and a lesson with any error is never run.
 
-use super::diagnostic::{Diagnostic, closest, quoted};
+use super::diagnostic::{Diagnostic, closest, listed, quoted};
 use super::source::{Span, Spanned};
 use super::yaml::{Entry, Kind, Node};
 use crate::trace::Text;
@@ -12,17 +12,40 @@ use crate::trace::Text;
 #[derive(Debug, Default)]
 pub(super) struct Cx {
     pub errors: Vec<Diagnostic>,
+    /// Takes what comes after [`MOST`] errors.
+    sink: Vec<Diagnostic>,
     /// Only keys and types are looked at. Names are not: in the base of a lesson with variants, what is named may be
     /// added by a variant.
     pub shape_only: bool,
 }
 
+/// Nobody reads more errors than this (of one variant); a hostile file has many thousands.
+const MOST: usize = 300;
+
 impl Cx {
+    /// For the base of a lesson with variants.
+    pub fn shape() -> Self {
+        Self { shape_only: true, ..Self::default() }
+    }
+
     /// Something is wrong with the file as it stands.
     pub fn error(&mut self, span: Span, message: impl Into<String>) -> &mut Diagnostic {
-        self.errors.push(Diagnostic::new(span, message));
-        let last = self.errors.len() - 1;
-        &mut self.errors[last]
+        self.push(Diagnostic::new(span, message))
+    }
+
+    fn push(&mut self, error: Diagnostic) -> &mut Diagnostic {
+        let full = self.is_full();
+        let errors = if full { &mut self.sink } else { &mut self.errors };
+        if full {
+            errors.clear();
+        }
+        errors.push(error);
+        let last = errors.len() - 1;
+        &mut errors[last]
+    }
+
+    fn is_full(&self) -> bool {
+        self.errors.len() >= MOST
     }
 
     /// Something does not fit the rest of the lesson. Not looked for in the base of a lesson with variants.
@@ -34,8 +57,14 @@ impl Cx {
 
     /// A name that is not there: `unknown client `D`; the lesson has A, B, C`.
     pub fn unknown(&mut self, span: Span, kind: &str, name: &str, known: &[&str]) {
-        let there =
-            if known.is_empty() { "there is none".to_owned() } else { format!("the lesson has {}", known.join(", ")) };
+        if self.is_full() {
+            return;
+        }
+        let there = match (known, kind) {
+            ([], "event") => "no event has an id".to_owned(),
+            ([], _) => "there is none".to_owned(),
+            (known, _) => format!("the lesson has {}", listed(known)),
+        };
         let guess = closest(name, known.iter().copied()).map(|guess| format!("did you mean `{guess}`?"));
         let help: Vec<&str> = guess.as_deref().into_iter().collect();
         self.misfit(span, format!("unknown {kind} {}; {there}", quoted(name)), &help);
@@ -133,7 +162,7 @@ impl Cx {
                 node.span,
                 format!("unknown `{what}: {}`; there is {}", quoted(text).trim_matches('`'), names.join(", ")),
             );
-            self.errors.push(match closest(text, names) {
+            self.push(match closest(text, names) {
                 Some(guess) => error.with_help(format!("did you mean `{guess}`?")),
                 None => error,
             });
@@ -193,6 +222,7 @@ pub(super) struct Fields<'n> {
     entries: &'n [Entry],
     taken: Vec<bool>,
     known: Vec<&'static str>,
+    missing: Vec<(&'static str, Diagnostic)>,
 }
 
 impl<'n> Fields<'n> {
@@ -200,7 +230,7 @@ impl<'n> Fields<'n> {
     pub fn of(cx: &mut Cx, node: &'n Node, what: &str) -> Option<Self> {
         if let Kind::Map(entries) = &node.kind {
             let taken = vec![false; entries.len()];
-            return Some(Self { span: node.span, entries, taken, known: Vec::new() });
+            return Some(Self { span: node.span, entries, taken, known: Vec::new(), missing: Vec::new() });
         }
         cx.error(node.span, format!("{what} must be a map, not {}", node.describe()))
             .help("a map is `{key: value, …}`, or a line `key: value` for each key");
@@ -244,37 +274,51 @@ impl<'n> Fields<'n> {
     }
 
     /// The value of a key that must be there.
+    /// That it is missing is told by [`Self::finish`], unless it is there with a slip of the pen.
     pub fn need(&mut self, cx: &mut Cx, key: &'static str, of: &str, example: &str) -> Option<&'n Node> {
         if !self.entries.iter().any(|entry| entry.key.value == key) {
             self.known.push(key);
-            let error = cx.error(self.span, format!("{of} needs `{key}`"));
-            if !example.is_empty() {
-                error.help(format!("for example `{key}: {example}`"));
-            }
+            let error = Diagnostic::new(self.span, format!("{of} needs `{key}`"));
+            self.missing.push((key, error.with_help(format!("for example `{key}: {example}`"))));
             return None;
         }
         self.take(cx, key)
     }
 
+    /// The key has been dealt with, and does not belong here.
+    pub fn mark(&mut self, key: &str) {
+        if let Some(at) = self.entries.iter().position(|entry| entry.key.value == key) {
+            self.taken[at] = true;
+        }
+    }
+
     /// Whatever has not been taken.
-    pub fn rest(&self) -> impl Iterator<Item = &'n Entry> {
+    fn rest(&self) -> impl Iterator<Item = &'n Entry> {
         self.entries.iter().zip(&self.taken).filter(|(_, taken)| !**taken).map(|(entry, _)| entry)
     }
 
     /// Every key that nobody has taken is an error; `why` may know more about one of them.
     pub fn finish(self, cx: &mut Cx, of: &str, why: impl Fn(&str) -> Option<String>) {
+        for (key, error) in &self.missing {
+            if !self.rest().take(MOST).any(|entry| closest(&entry.key.value, [*key]).is_some()) {
+                cx.push(error.clone());
+            }
+        }
+        let mut known = self.known.clone();
+        known.sort_unstable();
+        known.dedup();
+        let there = if known.is_empty() { "no keys".to_owned() } else { known.join(", ") };
         for entry in self.rest() {
+            if cx.is_full() {
+                break;
+            }
             let key = &entry.key;
             if let Some(message) = why(&key.value) {
                 cx.error(key.span, message);
                 continue;
             }
-            let mut known = self.known.clone();
-            known.sort_unstable();
-            known.dedup();
-            let there = if known.is_empty() { "no keys".to_owned() } else { known.join(", ") };
             let error = Diagnostic::new(key.span, format!("unknown key {}; {of} has {there}", quoted(&key.value)));
-            cx.errors.push(match closest(&key.value, known) {
+            cx.push(match closest(&key.value, known.iter().copied()) {
                 Some(guess) => error.with_help(format!("did you mean `{guess}`?")),
                 None => error,
             });

@@ -1,5 +1,7 @@
 //! What the events of one variant can name: clients, nodes, locks, resources, and each other.
 
+use std::collections::BTreeMap;
+
 use super::duration::{self, Length, Ttl};
 use super::model::{Client, Lock, Resource, ResourceKind, Servers, ServersKind};
 use super::reader::Cx;
@@ -18,6 +20,8 @@ pub(super) struct Scene {
     pub torn: bool,
     /// One entry per event, in file order.
     pub events: Vec<Known>,
+    /// The first event of each id.
+    pub ids: BTreeMap<String, usize>,
     /// Ids of events that this variant drops.
     pub dropped: Vec<String>,
 }
@@ -100,7 +104,7 @@ impl Scene {
 
     /// An event by id, without an error.
     pub fn find(&self, id: &str) -> Option<usize> {
-        self.events.iter().position(|event| event.id.as_ref().is_some_and(|known| known.value == id))
+        self.ids.get(id).copied()
     }
 
     /// The only lock, if there is only one.

@@ -16,6 +16,8 @@ use super::source::{Source, Span, Spanned};
 pub(crate) const MAX_BYTES: usize = 512 * 1024;
 const MAX_NODES: usize = 20_000;
 const MAX_DEPTH: usize = 32;
+/// The text of all values together, aliases spelled out.
+const MAX_TEXT: usize = 4 * 1024 * 1024;
 
 /// One value of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,21 +118,27 @@ struct Open {
 
 enum Container {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, key: Option<Spanned<String>> },
+    /// `lines`: where each key was written.
+    Map {
+        entries: Vec<Entry>,
+        key: Option<Spanned<String>>,
+        lines: HashMap<String, usize>,
+    },
 }
 
 struct Builder<'a> {
     source: &'a Source,
     open: Vec<Open>,
-    anchors: HashMap<usize, (Node, usize)>,
+    anchors: HashMap<usize, (Node, Size)>,
     nodes: usize,
+    text: usize,
     root: Option<Node>,
     errors: Vec<Diagnostic>,
 }
 
 impl<'a> Builder<'a> {
     fn new(source: &'a Source) -> Self {
-        Self { source, open: Vec::new(), anchors: HashMap::new(), nodes: 0, root: None, errors: Vec::new() }
+        Self { source, open: Vec::new(), anchors: HashMap::new(), nodes: 0, text: 0, root: None, errors: Vec::new() }
     }
 
     /// One event of the parser. An `Err` ends the reading.
@@ -139,11 +147,12 @@ impl<'a> Builder<'a> {
         match event {
             Event::Scalar(text, style, anchor, tag) => {
                 self.refuse_tag(span, tag.is_some());
-                self.count(span, 1)?;
+                self.count(span, Size { nodes: 1, text: text.len() })?;
                 let plain = style == ScalarStyle::Plain;
                 // An absent value arrives as a `~` of no length.
                 let text = if plain && span.start == span.end { String::new() } else { text.into_owned() };
-                self.place(Node { span, kind: Kind::Scalar { text, plain } }, anchor, 1)
+                let size = Size { nodes: 1, text: text.len() };
+                self.place(Node { span, kind: Kind::Scalar { text, plain } }, anchor, size)
             }
             Event::SequenceStart(style, anchor, tag) => {
                 self.refuse_tag(span, tag.is_some());
@@ -151,7 +160,12 @@ impl<'a> Builder<'a> {
             }
             Event::MappingStart(style, anchor, tag) => {
                 self.refuse_tag(span, tag.is_some());
-                self.enter(span, style, anchor, Container::Map { entries: Vec::new(), key: None })
+                self.enter(
+                    span,
+                    style,
+                    anchor,
+                    Container::Map { entries: Vec::new(), key: None, lines: HashMap::new() },
+                )
             }
             Event::SequenceEnd | Event::MappingEnd => self.leave(span),
             Event::Alias(anchor) => {
@@ -169,7 +183,7 @@ impl<'a> Builder<'a> {
     }
 
     fn enter(&mut self, span: Span, style: StructureStyle, anchor: usize, what: Container) -> Result<(), Diagnostic> {
-        self.count(span, 1)?;
+        self.count(span, Size { nodes: 1, text: 0 })?;
         if self.open.len() >= MAX_DEPTH {
             return Err(Diagnostic::new(span, format!("nested more than {MAX_DEPTH} levels deep")));
         }
@@ -192,12 +206,12 @@ impl<'a> Builder<'a> {
         }
         .max(span.start);
         let node = Node { span, kind };
-        let size = if anchor == 0 { 1 } else { size(&node) };
+        let size = if anchor == 0 { Size::default() } else { size(&node) };
         self.place(node, anchor, size)
     }
 
     /// Puts a finished value where it belongs: into the list or map that is open, or at the top.
-    fn place(&mut self, node: Node, anchor: usize, size: usize) -> Result<(), Diagnostic> {
+    fn place(&mut self, node: Node, anchor: usize, size: Size) -> Result<(), Diagnostic> {
         if anchor != 0 {
             self.anchors.insert(anchor, (node.clone(), size));
         }
@@ -207,13 +221,12 @@ impl<'a> Builder<'a> {
         };
         match &mut open.what {
             Container::List(items) => items.push(node),
-            Container::Map { entries, key } => match key.take() {
+            Container::Map { entries, key, lines } => match key.take() {
                 Some(key) => entries.push(Entry { key, value: node }),
                 None => match node.kind {
                     Kind::Scalar { text, .. } => {
-                        if let Some(first) = entries.iter().find(|entry| entry.key.value == text) {
-                            let message =
-                                format!("{} is written twice; first in line {}", quoted(&text), first.key.span.line);
+                        if let Some(first) = lines.insert(text.clone(), node.span.line) {
+                            let message = format!("{} is written twice; first in line {first}", quoted(&text));
                             self.errors.push(Diagnostic::new(node.span, message));
                         }
                         *key = Some(Spanned { value: text, span: node.span });
@@ -260,13 +273,18 @@ impl<'a> Builder<'a> {
             let text = entry.value.scalar().unwrap_or_default();
             self.errors.push(
                 Diagnostic::new(entry.value.span, "inside `{}` a comma ends a text that is not in quotes")
-                    .with_help(format!("put the text in quotes: {}: {text:?}", entry.key.value)),
+                    .with_help(format!("put the text in quotes: {}: {text:?}", entry.key.value))
+                    .with_help("if it is a key, give it a value"),
             );
         }
     }
 
-    fn count(&mut self, span: Span, more: usize) -> Result<(), Diagnostic> {
-        self.nodes += more;
+    fn count(&mut self, span: Span, more: Size) -> Result<(), Diagnostic> {
+        self.nodes += more.nodes;
+        self.text += more.text;
+        if self.text > MAX_TEXT {
+            return Err(Diagnostic::new(span, "too much text (aliases spelled out)"));
+        }
         if self.nodes > MAX_NODES {
             return Err(Diagnostic::new(span, format!("more than {MAX_NODES} values (aliases spelled out)")));
         }
@@ -280,12 +298,24 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// How many values a tree has. Its depth is at most [`MAX_DEPTH`].
-fn size(node: &Node) -> usize {
-    1 + match &node.kind {
-        Kind::Scalar { .. } => 0,
-        Kind::List(items) => items.iter().map(size).sum(),
-        Kind::Map(entries) => entries.iter().map(|entry| 1 + size(&entry.value)).sum(),
+/// How large a tree is, in values and in bytes of text.
+#[derive(Clone, Copy, Default)]
+struct Size {
+    nodes: usize,
+    text: usize,
+}
+
+/// Measures a tree. Its depth is at most [`MAX_DEPTH`].
+fn size(node: &Node) -> Size {
+    let add = |a: Size, b: Size| Size { nodes: a.nodes + b.nodes, text: a.text + b.text };
+    let own = Size { nodes: 1, text: node.scalar().map_or(0, str::len) };
+    match &node.kind {
+        Kind::Scalar { .. } => own,
+        Kind::List(items) => items.iter().map(size).fold(own, add),
+        Kind::Map(entries) => entries.iter().fold(own, |sum, entry| {
+            let key = Size { nodes: 1, text: entry.key.value.len() };
+            add(add(sum, key), size(&entry.value))
+        }),
     }
 }
 

@@ -53,7 +53,7 @@ fn open(socket: &Path, user: &str, password: &str, protocol: ProtocolVersion) ->
 
 /// Time is the engine's business: a lesson's timeout is lesson time, and a reply is awaited however long it takes.
 fn patient() -> AsyncConnectionConfig {
-    AsyncConnectionConfig::new().set_response_timeout(None)
+    AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None)
 }
 
 fn broken(error: &RedisError) -> Broken {

@@ -1,5 +1,7 @@
 //! A set of nodes that belong together: started, put right and emptied between two lessons, crashed and restarted.
 
+use std::time::Duration;
+
 use redis::Value;
 use tokio::time::{sleep, timeout};
 
@@ -8,12 +10,17 @@ use super::error::ServersError;
 use super::node::{LOOK_AGAIN, Mode, Node, PATIENCE, Role, info_says};
 use super::{Persistence, Setup, Shape, acl, config};
 
+/// How long a server with an endless script may take to hear `SCRIPT KILL`. One that is inside a single function of Lua's
+/// library (a pattern match that tries everything) hears nobody, perhaps for hours.
+const DEAF: Duration = Duration::from_millis(600);
+
 /// How an endless script was ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScriptEnd {
     /// Redis stopped it: it had written nothing, and nothing remains of it.
     Stopped,
-    /// It had written already, so Redis refuses to stop it: the node was killed (crashed).
+    /// It had written already, so Redis refuses to stop it, or Redis could not even be asked: the node was killed
+    /// (crashed).
     NodeKilled,
     /// No script was running any more.
     NotRunning,
@@ -250,7 +257,7 @@ impl Set {
         command.arg("KILL");
         let observer = node.observer()?;
         // Until the script has run for `busy-reply-threshold`, the server hears nobody.
-        match timeout(PATIENCE, observer.send(&command)).await {
+        match timeout(DEAF, observer.send(&command)).await {
             Ok(Ok(Value::ServerError(error))) if error.code() == "NOTBUSY" => Ok(ScriptEnd::NotRunning),
             Ok(Ok(Value::ServerError(_))) | Err(_) => {
                 self.kill(index).await;

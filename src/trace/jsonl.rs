@@ -162,34 +162,3 @@ impl Trace {
         Self { header: self.header.clone(), records: records.collect() }
     }
 }
-
-impl What {
-    /// The event of the lesson that this is about, as an index into [`Header::events`].
-    #[must_use]
-    pub const fn event(&self) -> Option<usize> {
-        match self {
-            Self::EventStart { event }
-            | Self::EventEnd { event, .. }
-            | Self::EventSkipped { event }
-            | Self::EventNotRun { event, .. }
-            | Self::TryFailed { event, .. } => Some(*event),
-            Self::Send { event, .. } | Self::Warning { event, .. } => *event,
-            _ => None,
-        }
-    }
-
-    /// The command that this is about.
-    #[must_use]
-    pub const fn cmd(&self) -> Option<u32> {
-        match self {
-            Self::Send { cmd, .. }
-            | Self::Exec { cmd, .. }
-            | Self::Read { cmd }
-            | Self::Dropped { cmd, .. }
-            | Self::Refused { cmd }
-            | Self::Timeout { cmd }
-            | Self::Key { cause: super::Cause::Command { cmd, .. }, .. } => Some(*cmd),
-            _ => None,
-        }
-    }
-}

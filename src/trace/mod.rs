@@ -4,6 +4,7 @@
 //! reader is shown is a fold over these: the [`State`] at a playhead, the [`Finding`]s, the [`Verdict`]. Nothing in
 //! here knows Redis, the engine, or a terminal.
 
+mod about;
 mod detect;
 pub mod event;
 pub mod finding;

@@ -25,6 +25,12 @@ impl Lang {
         }
     }
 
+    /// The language with this code.
+    #[must_use]
+    pub fn from_code(code: &str) -> Option<Self> {
+        [Self::En, Self::Zh].into_iter().find(|lang| lang.code() == code)
+    }
+
     /// The other one.
     #[must_use]
     pub const fn other(self) -> Self {

@@ -4,6 +4,7 @@ use super::over_time::{ends_then, is_then};
 use super::{Failure, Promise, Run, Seen, yaml};
 use crate::lesson::expect::{Expect, ExpectTime, Expected};
 use crate::lesson::model::Plan;
+use crate::trace::state::client_of;
 use crate::trace::{Finding, FindingKind, LessonTime, Trace, What};
 
 /// What came of comparing entries with findings.
@@ -164,15 +165,23 @@ impl Expected {
     }
 }
 
-/// The line of the event with whose record, or whose command, the finding began.
+/// The line of the event that made the finding begin: the one that its record is about, or whose command did it; else
+/// what the same client was at, at the same instant, just before. The end of the run is nobody's doing.
 fn cause_line(trace: &Trace, finding: &Finding) -> Option<usize> {
-    let what = &trace.records.get(finding.record)?.what;
-    let event = what.event().or_else(|| {
+    let first = trace.records.get(finding.record).filter(|record| record.what != What::End)?;
+    let client = first.what.client();
+    let before = trace.records.get(..=finding.record)?.iter().rev().take_while(|record| record.t == first.t);
+    let mut infos = before.filter_map(|record| trace.header.events.get(event_of(trace, &record.what)?));
+    infos.find(|info| client.is_none_or(|client| client == client_of(&info.subject))).map(|info| info.line)
+}
+
+/// The event that a record is about, or whose command it is about.
+fn event_of(trace: &Trace, what: &What) -> Option<usize> {
+    what.event().or_else(|| {
         let cmd = what.cmd()?;
         trace.records.iter().find_map(|record| match &record.what {
             What::Send { cmd: sent, event, .. } if *sent == cmd => *event,
             _ => None,
         })
-    })?;
-    trace.header.events.get(event).map(|event| event.line)
+    })
 }

@@ -24,7 +24,9 @@ pub fn yaml_of(finding: &Finding, several_locks: bool) -> String {
 
 /// What stands behind the kind: a name, a list of names, or a map of roles.
 fn subject(finding: &Finding) -> String {
-    let roles = ["by", "of", "owner", "victim", "after", "first", "second", "log", "key"];
+    // In the order in which FORMAT writes them.
+    let (who, whom) = if finding.kind == FindingKind::LostLock { ("of", "by") } else { ("by", "of") };
+    let roles = [who, whom, "owner", "victim", "after", "first", "second", "log", "key"];
     match finding.who.as_slice() {
         [] => {
             let roles = roles.iter().filter_map(|role| Some(format!("{role}: {}", scalar(finding.fields.get(*role)?))));
@@ -79,7 +81,7 @@ pub(super) fn list<S: AsRef<str>>(names: &[S]) -> String {
 pub(super) fn scalar(text: &str) -> String {
     let safe = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.');
     let letter_first = text.starts_with(|c: char| c.is_ascii_alphabetic());
-    let words = ["null", "nil", "true", "false", "yes", "no", "on", "off", "y", "n", "end"];
+    let words = ["null", "nil", "true", "false", "end"];
     if safe && letter_first && !words.contains(&text.to_ascii_lowercase().as_str()) {
         text.to_owned()
     } else {
