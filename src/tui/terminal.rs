@@ -2,7 +2,6 @@
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, Stdout, Write, stdout};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossterm::cursor::{Hide, Show};
@@ -10,7 +9,6 @@ use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// What frames are drawn to.
 pub type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
@@ -33,7 +31,7 @@ impl Drop for Restore {
 }
 
 /// Gives the terminal back. Errors are of no use here: there is nobody left to tell.
-fn restore() {
+pub(super) fn restore() {
     let _ = execute!(stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
     let _ = stdout().flush();
@@ -89,22 +87,4 @@ fn install_panic_hook() -> Panics {
         }
     }));
     panics
-}
-
-/// Set when the system asks us to go.
-///
-/// # Errors
-/// When a handler cannot be installed.
-pub fn leave_on_signals() -> io::Result<Arc<AtomicBool>> {
-    let leave = Arc::new(AtomicBool::new(false));
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&leave))?;
-    }
-    Ok(leave)
-}
-
-/// Whether a signal has come.
-#[must_use]
-pub fn told_to_leave(flag: &AtomicBool) -> bool {
-    flag.load(Ordering::Relaxed)
 }
