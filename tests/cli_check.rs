@@ -1,5 +1,7 @@
 //! `lockscope --check` can fail, says where, and says so to a shell: the real program, on real servers.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod cli_support;
 
 use std::fs::File;

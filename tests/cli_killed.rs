@@ -2,6 +2,7 @@
 //!
 //! Looked at in /proc, so on Linux: a server is known by the folder that it runs in, whoever its parent may be by then.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![cfg(target_os = "linux")]
 
 mod cli_support;

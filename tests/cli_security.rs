@@ -1,8 +1,11 @@
 //! A lesson from the internet can do nothing but what lessons do: what it tries is refused where it is written if that
 //! can be seen there, by the server if not, and never stops the rest of a check.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod cli_support;
 
+use std::fmt::Write as _;
 use std::fs::File;
 use std::io::BufReader;
 
@@ -87,7 +90,7 @@ fn what_can_be_seen_is_refused_where_it_is_written() {
     let mut expected = Vec::new();
     let mut line = text.lines().count();
     let mut add = |event: String, names: &str| {
-        text += &format!("  - {event}\n");
+        writeln!(text, "  - {event}").unwrap();
         line += 1;
         expected.push((line, names.to_owned()));
     };
@@ -126,7 +129,7 @@ fn what_only_the_server_can_see_the_server_refuses() {
     let mut tries = Vec::new();
     let mut attempt = |run: String| {
         let id = format!("try-{}", tries.len());
-        text += &format!("  - {{client: A, do: redis, id: {id}, run: {run}}}\n");
+        writeln!(text, "  - {{client: A, do: redis, id: {id}, run: {run}}}").unwrap();
         tries.push(id);
     };
     for (command, name) in FORBIDDEN {
@@ -147,7 +150,7 @@ fn what_only_the_server_can_see_the_server_refuses() {
     text += "  - {client: A, do: release, id: bye}\n";
     text += "verdict: held\nexpect:\n";
     for id in &tries {
-        text += &format!("  - {{error: A, event: {id}, at: 0s}}\n");
+        writeln!(text, "  - {{error: A, event: {id}, at: 0s}}").unwrap();
     }
 
     let home = Home::new().with("attempt.yaml", &text).with("zz-good.yaml", GOOD);

@@ -2,6 +2,8 @@
 //!
 //! The program has no key for a panic. So this test starts itself once more, in a terminal, as the program that panics.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod cli_support;
 
 use cli_support::Home;

@@ -1,5 +1,7 @@
 //! The player in a real terminal: what is seen, and what is left when it goes.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod cli_support;
 
 use cli_support::pty::{CTRL_C, DOWN, END, ENTER, ESC, HOME, LEFT, Left, RIGHT, Terminal};

@@ -206,6 +206,7 @@ pub fn line_of(text: &str, needle: &str) -> usize {
 
 /// Looks at something until it is so; says how long it took.
 #[track_caller]
+#[expect(clippy::disallowed_methods, reason = "between two looks, never instead of one")]
 pub fn until(what: &str, mut so: impl FnMut() -> bool) -> Duration {
     let start = Instant::now();
     while !so() {
