@@ -65,22 +65,33 @@ fn has_lock(folder: &Path) -> bool {
     ask().unwrap_or(false)
 }
 
+/// A running program, which ends with its test at the latest.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Both fail where it has ended already, as it should have.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 /// Starts a check in real time, and comes back in the middle of the lesson: all servers run, and A has the lock.
-fn in_the_middle(home: &Home) -> Child {
+fn in_the_middle(home: &Home) -> Running {
     let mut command = home.command(&["--check", "--clock", "wall", "--filter", LESSON]);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     until("A has the lock", || {
-        assert_eq!(child.try_wait().unwrap(), None, "the lesson is over before it was interrupted");
+        assert_eq!(running.0.try_wait().unwrap(), None, "the lesson is over before it was interrupted");
         listening(home).iter().any(|folder| has_lock(folder))
     });
     assert_eq!(servers_of(home), 3, "{:?}", in_folders_of(home));
-    child
+    running
 }
 
 /// Ends the program with `signal`; says how long its servers outlived it.
-fn end(child: &mut Child, home: &Home, signal: Signal) -> Duration {
-    kill(child.id(), signal);
-    let status = child.wait().unwrap();
+fn end(mut running: Running, home: &Home, signal: Signal) -> Duration {
+    kill(running.0.id(), signal);
+    let status = running.0.wait().unwrap();
     let ended = Instant::now();
     assert_eq!(status.signal(), Some(signal.as_raw()), "{status:?}");
     until("all servers have ended", || in_folders_of(home).is_empty());
@@ -90,8 +101,8 @@ fn end(child: &mut Child, home: &Home, signal: Signal) -> Duration {
 #[test]
 fn killed_it_leaves_no_server_and_no_folder_after_the_next_start() {
     let home = Home::new();
-    let mut child = in_the_middle(&home);
-    let took = end(&mut child, &home, Signal::KILL);
+    let running = in_the_middle(&home);
+    let took = end(running, &home, Signal::KILL);
     println!("after kill -9 the servers were gone in {took:?}");
     // They are not asked politely, one after another, by somebody who might be slow.
     assert!(took < Duration::from_secs(5), "{took:?}");
@@ -108,7 +119,7 @@ fn a_next_start_sweeps_only_what_nobody_uses() {
     fs::create_dir_all(stale.join("s0")).unwrap();
     fs::write(stale.join("lock"), "").unwrap();
     // Somebody's, who still runs.
-    let mut child = in_the_middle(&home);
+    let running = in_the_middle(&home);
     assert!(!stale.exists(), "the first start has swept already");
     let in_use = home.left_behind();
     assert_eq!(in_use.len(), 1, "{in_use:?}");
@@ -117,15 +128,15 @@ fn a_next_start_sweeps_only_what_nobody_uses() {
     home.check(&["wrong-delete", "--filter", "/lua"]).exits(0).closes(1, 0, 0);
     assert_eq!(home.left_behind(), in_use);
     assert_eq!(servers_of(&home), 3, "the other one's servers were left alone");
-    end(&mut child, &home, Signal::KILL);
+    end(running, &home, Signal::KILL);
 }
 
 #[test]
 fn told_to_leave_it_leaves_at_once_and_cleans_up() {
     for signal in [Signal::TERM, Signal::INT, Signal::HUP] {
         let home = Home::new();
-        let mut child = in_the_middle(&home);
-        let took = end(&mut child, &home, signal);
+        let running = in_the_middle(&home);
+        let took = end(running, &home, signal);
         println!("after {signal:?} the servers were gone in {took:?}");
         until("the folder is gone", || home.left_behind().is_empty());
     }

@@ -235,7 +235,35 @@ fn every_size_is_survived() {
     leave(terminal);
 
     let terminal = open(&home, (20, 5), &["wrong-delete"]);
+    terminal.wait("that it is too small", |picture| picture.contains("60") && picture.contains("16"));
     leave(terminal);
+}
+
+#[test]
+fn colour_and_signs_can_be_done_without() {
+    let home = Home::new();
+    let mut coloured = open_lesson(&home, (120, 36));
+    step_to_the_delete(&mut coloured);
+    assert!(coloured.shows_colour(), "nothing here could fail");
+    leave(coloured);
+
+    let mut environment = home.environment();
+    environment.push(("NO_COLOR".to_owned(), "1".to_owned()));
+    let args = ["wrong-delete", "--ascii"];
+    let mut plain = Terminal::open((120, 36), LOCKSCOPE.as_ref(), &args, home.path(), &environment);
+    plain.wait("the run", |picture| picture.contains("0.000 / 16 s"));
+    while !plain.press(RIGHT).contains("1 A's") {
+        assert!(!plain.shows_colour());
+    }
+    plain.press("2");
+    let picture = plain.press(RIGHT);
+    assert!(picture.contains("Wrong delete: A removed the lock that B holds."), "{picture}");
+    assert!(!plain.shows_colour());
+    let left = leave(plain);
+    // The key of the language switch is named in the other language, whatever is asked for.
+    let text = String::from_utf8(left.bytes).unwrap();
+    let strange: String = text.chars().filter(|c| !c.is_ascii() && !"中文".contains(*c)).collect();
+    assert_eq!(strange, "", "not ASCII");
 }
 
 #[test]

@@ -138,6 +138,19 @@ impl Terminal {
         }
     }
 
+    /// Whether any cell has a colour of its own.
+    pub fn shows_colour(&self) -> bool {
+        let arrived = self.arrived.0.lock().unwrap();
+        let screen = arrived.parser.screen();
+        let (rows, cols) = screen.size();
+        let mut cells = (0..rows.get()).flat_map(|row| (0..cols.get()).map(move |col| (row, col)));
+        cells.any(|(row, col)| {
+            screen
+                .cell(row, col)
+                .is_some_and(|cell| (cell.fgcolor(), cell.bgcolor()) != (vt100::Color::Default, vt100::Color::Default))
+        })
+    }
+
     /// Types something that the program ends on.
     pub fn send(&mut self, keys: &str) {
         self.keys.write_all(keys.as_bytes()).unwrap();
