@@ -286,6 +286,15 @@ fn signals_and_ctrl_c_give_the_terminal_back() {
 }
 
 #[test]
+fn a_closed_window_ends_the_player_and_its_servers() {
+    let home = Home::new();
+    let terminal = open_lesson(&home, (80, 24));
+    assert!(!home.left_behind().is_empty(), "servers run for the lesson");
+    terminal.hang_up();
+    until("nothing is left behind", || home.left_behind().is_empty());
+}
+
+#[test]
 fn without_a_terminal_the_player_points_to_check() {
     let home = Home::new();
     let ran = home.run(&["wrong-delete"]).exits(1).complains("lockscope --check");

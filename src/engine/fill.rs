@@ -1,87 +1,71 @@
-//! Placeholders in an author's own commands: `{key}`, `{token}`, `{ttl}`, `{now}`, `{reply:EVENT}`, `{token:B}`, `{key:x}`.
-
-use std::collections::BTreeMap;
+//! Placeholders in an author's own commands get their values.
 
 use super::wire::Ctx;
+use crate::lesson::placeholder::{Piece, pieces, script_word};
 use crate::lesson::{Do, commands};
 use crate::trace::Reply;
 
 impl Ctx {
-    /// Fills the placeholders of a command's words. An error is shown as a server's would be.
+    /// Fills the placeholders of a command's words; a script is sent as it stands. An error is shown as a server's would
+    /// be.
     pub(super) fn fill(&self, words: &[String]) -> Result<Vec<String>, String> {
-        let values = self.placeholders();
-        let filled: Vec<String> = words.iter().map(|word| fill_word(word, |name| self.value(name, &values))).collect();
+        let script = script_word(words);
+        let filled: Vec<String> = words
+            .iter()
+            .enumerate()
+            .map(|(i, word)| if Some(i) == script { word.clone() } else { self.fill_word(word) })
+            .collect();
         match commands::forbidden(&filled) {
             Some(reason) => Err(format!("ERR {reason}")),
             None => Ok(filled),
         }
     }
 
-    fn placeholders(&self) -> BTreeMap<&'static str, String> {
+    fn fill_word(&self, word: &str) -> String {
+        match pieces(word) {
+            Ok(pieces) => pieces.iter().map(|piece| self.value(piece)).collect(),
+            // Names that do not exist are refused when the lesson is read.
+            Err(_) => word.to_owned(),
+        }
+    }
+
+    fn value(&self, piece: &Piece) -> String {
         let world = &self.world;
         let event = &world.plan.events[self.event];
-        let mut values = BTreeMap::new();
-        if let Some(lock) = event.lock {
-            let spec = &world.plan.locks[lock];
-            values.insert("key", spec.key.clone());
-            let ttl = match &event.what {
-                Do::Acquire(acquire) => acquire.ttl,
-                Do::Renew(renew) => renew.ttl,
-                _ => spec.ttl,
-            };
-            values.insert("ttl", ttl.map_or_else(|| "0".to_owned(), |ttl| ttl.ms().to_string()));
-            values.insert("token", world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default());
-        }
-        let skew = world.plan.clients[self.client].clock_skew_ms;
-        values.insert("now", world.now().saturating_add_signed(skew).to_string());
-        values
-    }
-
-    fn value(&self, name: &str, values: &BTreeMap<&'static str, String>) -> Option<String> {
-        let world = &self.world;
-        if let Some(value) = values.get(name) {
-            return Some(value.clone());
-        }
-        match name.split_once(':')? {
-            ("key", lock) => world.plan.locks.iter().find(|spec| spec.name == lock).map(|spec| spec.key.clone()),
-            ("token", who) => {
-                let client = world.client_index(who)?;
-                let lock = world.plan.events[self.event].lock.unwrap_or(0);
-                Some(world.lock_run(client, lock, |run| run.token.clone()).unwrap_or_default())
+        let lock = event.lock.unwrap_or(0);
+        match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Key(None) => world.plan.locks.get(lock).map(|spec| spec.key.clone()).unwrap_or_default(),
+            Piece::Key(Some(name)) => {
+                world.plan.locks.iter().find(|spec| spec.name == *name).map(|spec| spec.key.clone()).unwrap_or_default()
             }
-            ("reply", id) => {
-                let event = world.plan.events.iter().position(|event| event.id.as_deref() == Some(id))?;
-                let reply = world.event_run(event, |run| run.reply.clone());
-                Some(match reply {
+            Piece::Token(whose) => {
+                let client = whose.as_ref().map_or(Some(self.client), |name| world.client_index(name));
+                let token = client.and_then(|client| world.lock_run(client, lock, |run| run.token.clone()));
+                token.unwrap_or_default()
+            }
+            Piece::Ttl => {
+                let ttl = match &event.what {
+                    Do::Acquire(acquire) => acquire.ttl,
+                    Do::Renew(renew) => renew.ttl,
+                    _ => world.plan.locks.get(lock).and_then(|spec| spec.ttl),
+                };
+                ttl.map_or_else(|| "0".to_owned(), |ttl| ttl.ms().to_string())
+            }
+            Piece::Now => {
+                let skew = world.plan.clients[self.client].clock_skew_ms;
+                world.now().saturating_add_signed(skew).to_string()
+            }
+            // Refused before the run: there are no fencing tokens yet.
+            Piece::Fence => String::new(),
+            Piece::Reply(id) => {
+                let event = world.plan.events.iter().position(|event| event.id.as_deref() == Some(id.as_str()));
+                match event.and_then(|event| world.event_run(event, |run| run.reply.clone())) {
                     Some(Reply::Status(text) | Reply::Bulk(text) | Reply::Error(text)) => text,
                     Some(Reply::Int(n)) => n.to_string(),
-                    _ => String::new(),
-                })
-            }
-            _ => None,
-        }
-    }
-}
-
-/// Replaces `{name}` by its value; braces that name nothing stay as they are (Lua has them, too).
-fn fill_word(word: &str, value: impl Fn(&str) -> Option<String>) -> String {
-    let mut filled = String::new();
-    let mut rest = word;
-    while let Some(open) = rest.find('{') {
-        filled.push_str(&rest[..open]);
-        rest = &rest[open..];
-        let Some(close) = rest.find('}') else { break };
-        match value(&rest[1..close]) {
-            Some(value) => {
-                filled.push_str(&value);
-                rest = &rest[close + 1..];
-            }
-            None => {
-                filled.push('{');
-                rest = &rest[1..];
+                    Some(Reply::Nil | Reply::List(_)) | None => String::new(),
+                }
             }
         }
     }
-    filled.push_str(rest);
-    filled
 }

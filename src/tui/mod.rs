@@ -12,6 +12,7 @@
 pub mod app;
 pub mod canvas;
 pub mod keys;
+pub mod leave;
 pub mod narrate;
 pub mod panes;
 pub mod player;

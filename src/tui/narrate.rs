@@ -72,12 +72,15 @@ impl Narrator<'_> {
                 told.push(Told { text, tone });
             }
         }
-        for found in &self.recording.findings {
-            if here.contains(&found.record) && found.kind.group() != Group::Note {
+        let turns = &self.recording.turns;
+        let first = turns.partition_point(|(record, _)| *record < here.start);
+        for (record, i) in turns[first..].iter().take_while(|(record, _)| *record < here.end) {
+            let found = &self.recording.findings[*i];
+            if *record == found.record && found.kind.group() != Group::Note {
                 let tone = if found.kind.group() == Group::Stuck { Tone::Warning } else { Tone::Violation };
-                told.push(Told { text: finding(&self.ui, found), tone });
+                told.push(Told { text: finding(self.ui, found), tone });
             }
-            if found.end_record.is_some_and(|record| here.contains(&record)) && found.kind.lasts() {
+            if found.end_record == Some(*record) && found.kind.lasts() {
                 let who = self.ui.names(&found.who);
                 let key = if found.kind.group() == Group::Stuck { "story.stuck_over" } else { "story.overlap_over" };
                 told.push(Told { text: self.ui.fill(key, &[("who", &who)]), tone: Tone::Aside });
@@ -98,7 +101,7 @@ impl Narrator<'_> {
     /// One record as a sentence; `until`: the record after the last that is known. None: it goes without saying.
     fn record(&self, i: usize, until: usize, state: &State) -> Option<String> {
         let Record { t, what, .. } = &self.recording.trace.records[i];
-        let ui = &self.ui;
+        let ui = self.ui;
         let (key, values): (&str, Vec<(&str, String)>) = match what {
             What::Send { cmd, client, task, argv, .. } => return Some(self.send(*cmd, client, task, argv, until)),
             What::Exec { cmd, reply } if !self.same_stop(*cmd, i) => {
@@ -214,7 +217,7 @@ impl Narrator<'_> {
         now: Option<&KeyState>,
         state: &State,
     ) -> Option<String> {
-        let ui = &self.ui;
+        let ui = self.ui;
         let owner = now.and_then(|now| now.owner.as_deref());
         let lock = self.header().locks.iter().find(|lock| lock.key == key);
         Some(match (op, cause, owner) {
@@ -253,7 +256,7 @@ impl Narrator<'_> {
 
     fn outcome(&self, event: usize, outcome: Outcome, state: &State) -> Option<String> {
         let who = self.client_of(event);
-        let ui = &self.ui;
+        let ui = self.ui;
         let key = match outcome {
             Outcome::Refused => {
                 let lock = self.header().events.get(event)?.lock.as_deref()?;
@@ -283,9 +286,9 @@ impl Narrator<'_> {
     }
 
     /// A sentence where the link itself changed; bytes that gather in it are the inspector's business.
-    fn link(&self, i: usize, a: &str, b: &str, state: LinkState, held: u64) -> Option<String> {
+    fn link(&self, i: usize, one: &str, other: &str, state: LinkState, held: u64) -> Option<String> {
         let same_link = |record: &Record| match &record.what {
-            What::Link { a: x, b: y, state, .. } if x == a && y == b => Some(*state),
+            What::Link { a, b, state, .. } if a == one && b == other => Some(*state),
             _ => None,
         };
         let before = self.recording.trace.records[..i].iter().rev().find_map(same_link).unwrap_or(LinkState::Open);
@@ -302,13 +305,13 @@ impl Narrator<'_> {
             LinkState::Slow { by } => secs(by),
             _ => String::new(),
         };
-        Some(self.ui.fill(key, &[("a", a), ("b", b), ("by", &by), ("held", &held.to_string())]))
+        Some(self.ui.fill(key, &[("a", one), ("b", other), ("by", &by), ("held", &held.to_string())]))
     }
 
     /// A record's line in the command log; commands have a form of their own.
     #[must_use]
     pub fn log_record(&self, i: usize) -> Option<String> {
-        let ui = &self.ui;
+        let ui = self.ui;
         match &self.recording.trace.records.get(i)?.what {
             What::Key { op: KeyOp::Expired, key, .. } => Some(ui.fill("log.expired", &[("key", key)])),
             What::Key { op: KeyOp::Removed, key, node, cause, .. } => {
@@ -321,7 +324,7 @@ impl Narrator<'_> {
 
 /// What made a key vanish, where it was neither time nor a command.
 #[must_use]
-pub fn cause_text<'a>(ui: &Ui, cause: &Cause) -> Option<&'a str> {
+pub fn cause_text<'a>(ui: Ui, cause: &Cause) -> Option<&'a str> {
     Some(ui.get(match cause {
         Cause::Restart => "cause.restart",
         Cause::Promote => "cause.promote",

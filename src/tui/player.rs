@@ -294,6 +294,8 @@ impl Player {
             Some(ask) if to.pos >= ask.pos || to.us > ask.t.ms() * 1000 => {
                 self.playing = false;
                 self.arrive(Playhead::at(ask.t, ask.pos));
+                // The arrow keys scroll what is to be read now.
+                self.focus = Focus::Story;
             }
             _ => self.arrive(to),
         }

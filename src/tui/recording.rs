@@ -26,6 +26,8 @@ pub struct Recording {
     pub asks: Vec<AskStop>,
     /// Which answers are right, by event.
     pub proofs: BTreeMap<usize, Proof>,
+    /// Where findings begin and end: record, and index into `findings`, by record.
+    pub turns: Vec<(usize, usize)>,
     /// Per stop: something is said or goes wrong there, so that playing lingers.
     pub telling: Vec<bool>,
 }
@@ -86,6 +88,7 @@ impl Recording {
             commands: commands(&trace),
             log: log(&trace, &findings),
             asks: asks(&trace, &timeline),
+            turns: turns(&findings),
             proofs,
             telling,
             timeline,
@@ -111,6 +114,16 @@ impl Recording {
     }
 }
 
+fn turns(findings: &[Finding]) -> Vec<(usize, usize)> {
+    let each = findings.iter().enumerate();
+    let mut turns: Vec<(usize, usize)> = each
+        .flat_map(|(i, f)| [Some(f.record), f.end_record].into_iter().flatten().map(move |record| (record, i)))
+        .collect();
+    turns.sort_unstable();
+    turns.dedup();
+    turns
+}
+
 fn commands(trace: &Trace) -> BTreeMap<u32, Command> {
     let mut commands: BTreeMap<u32, Command> = BTreeMap::new();
     for (i, record) in trace.records.iter().enumerate() {
@@ -129,7 +142,7 @@ fn commands(trace: &Trace) -> BTreeMap<u32, Command> {
 
 fn log(trace: &Trace, findings: &[Finding]) -> Vec<LogLine> {
     let mut links: BTreeMap<(&str, &str), LinkState> = BTreeMap::new();
-    let mut lines = Vec::new();
+    let mut shown = Vec::new();
     for (record, what) in trace.records.iter().map(|record| &record.what).enumerate() {
         let kind = match what {
             What::Send { cmd, .. } => LogKind::Command(*cmd),
@@ -157,12 +170,12 @@ fn log(trace: &Trace, findings: &[Finding]) -> Vec<LogLine> {
             }
             _ => continue,
         };
-        lines.push(LogLine { record, kind });
+        shown.push(LogLine { record, kind });
     }
     let violations = findings.iter().enumerate().filter(|(_, finding)| finding.kind.group() != Group::Note);
-    lines.extend(violations.map(|(i, finding)| LogLine { record: finding.record, kind: LogKind::Finding(i) }));
-    lines.sort_by_key(|line| line.record);
-    lines
+    shown.extend(violations.map(|(i, finding)| LogLine { record: finding.record, kind: LogKind::Finding(i) }));
+    shown.sort_by_key(|line| line.record);
+    shown
 }
 
 fn asks(trace: &Trace, timeline: &Timeline) -> Vec<AskStop> {

@@ -8,7 +8,8 @@ use crossterm::event;
 
 use super::app::App;
 use super::keys::dispatch;
-use super::terminal::{Borrowed, leave_on_signals, told_to_leave};
+use super::leave::Leave;
+use super::terminal::Borrowed;
 use super::theme::Theme;
 use super::view;
 use super::worker::{Message, Worker};
@@ -45,7 +46,7 @@ pub fn run(
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         bail!("the player needs a terminal; without one, use `lockscope --check`");
     }
-    let leave = leave_on_signals().context("cannot listen for signals")?;
+    let leave = Leave::watch().context("cannot listen for signals")?;
     let mut app = App::new(lessons, start, Theme::from_env(options.ascii), options.lang);
     let mut terminal = Borrowed::take().context("cannot use the terminal")?;
     // The first frame before the first thread: it shows at once, whatever the servers do.
@@ -77,7 +78,7 @@ pub fn run(
             draw(&mut terminal, &app)?;
             changed = false;
         }
-        if told_to_leave(&leave) {
+        if leave.asked() {
             break;
         }
         let spent = now.elapsed();

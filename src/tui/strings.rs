@@ -33,7 +33,7 @@ impl Ui {
 
     /// The text under `key`; the key itself if there is none.
     #[must_use]
-    pub fn get<'a>(&self, key: &'a str) -> &'a str {
+    pub fn get(self, key: &str) -> &str {
         let table: &'static Table = match self.lang {
             Lang::En => &EN,
             Lang::Zh => &ZH,
@@ -43,7 +43,7 @@ impl Ui {
 
     /// The text under `key`, its `{placeholders}` filled in.
     #[must_use]
-    pub fn fill(&self, key: &str, values: &[(&str, &str)]) -> String {
+    pub fn fill(self, key: &str, values: &[(&str, &str)]) -> String {
         let mut rest = self.get(key);
         let mut out = String::with_capacity(rest.len() + 16);
         while let Some((before, after)) = rest.split_once('{') {
@@ -57,7 +57,7 @@ impl Ui {
 
     /// `A and B`, `A, B and C`.
     #[must_use]
-    pub fn names<S: AsRef<str>>(&self, names: &[S]) -> String {
+    pub fn names<S: AsRef<str>>(self, names: &[S]) -> String {
         let Some((last, before)) = names.split_last() else { return String::new() };
         if before.is_empty() {
             return last.as_ref().to_owned();

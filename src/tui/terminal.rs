@@ -10,7 +10,6 @@ use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 /// What frames are drawn to.
 pub type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
@@ -39,7 +38,7 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// that would be on top of what has been printed since, which after a panic is the reason of it.
 ///
 /// Errors are of no use here: there is nobody left to tell.
-fn restore() {
+pub(super) fn restore() {
     if !TAKEN.swap(false, Ordering::Relaxed) {
         return;
     }
@@ -99,22 +98,4 @@ fn install_panic_hook() -> Panics {
         }
     }));
     panics
-}
-
-/// Set when the system asks us to go.
-///
-/// # Errors
-/// When a handler cannot be installed.
-pub fn leave_on_signals() -> io::Result<Arc<AtomicBool>> {
-    let leave = Arc::new(AtomicBool::new(false));
-    for signal in [SIGTERM, SIGINT, SIGHUP] {
-        signal_hook::flag::register(signal, Arc::clone(&leave))?;
-    }
-    Ok(leave)
-}
-
-/// Whether a signal has come.
-#[must_use]
-pub fn told_to_leave(flag: &AtomicBool) -> bool {
-    flag.load(Ordering::Relaxed)
 }

@@ -192,11 +192,9 @@ impl Theme {
             Glyph::Happening => ("◆", "*"),
             Glyph::Contained => ("◇", "c"),
             Glyph::Playhead => ("┃", "|"),
-            Glyph::Current => ("►", ">"),
-            Glyph::Playing => ("►", ">"),
+            Glyph::Current | Glyph::Playing | Glyph::Selected => ("►", ">"),
             Glyph::Pausing => ("‖", "\""),
             Glyph::Right => ("✓", "v"),
-            Glyph::Selected => ("►", ">"),
             Glyph::BarFull => ("━", "="),
             Glyph::BarEmpty => ("╌", "."),
             Glyph::Tick => ("╵", "'"),
@@ -208,7 +206,7 @@ impl Theme {
 
     /// A text with what `--ascii` cannot show replaced. Letters of other scripts stay: they are the text.
     #[must_use]
-    pub fn plain<'a>(self, text: &'a str) -> std::borrow::Cow<'a, str> {
+    pub fn plain(self, text: &str) -> std::borrow::Cow<'_, str> {
         if !self.ascii || text.is_ascii() {
             return text.into();
         }

@@ -67,21 +67,21 @@ pub fn draw(app: &App, buffer: &mut Buffer) {
     let mut canvas = Canvas::new(buffer, app.theme);
     let ui = Ui::new(app.lang);
     if area.width < MINIMUM.0 || area.height < MINIMUM.1 {
-        message::too_small(&mut canvas, &ui, area);
+        message::too_small(&mut canvas, ui, area);
         return;
     }
     let [top, main, bottom] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)]).areas(area);
     match &app.player {
         None => {
-            header::catalogue(&mut canvas, &ui, top);
-            catalogue::draw(&mut canvas, app, &ui, main);
+            header::catalogue(&mut canvas, ui, top);
+            catalogue::draw(&mut canvas, app, ui, main);
         }
         Some(player) => draw_player(&mut canvas, app, ui, player, top, main),
     }
-    footer::draw(&mut canvas, &ui, &app.layers(), bottom);
+    footer::draw(&mut canvas, ui, &app.layers(), bottom);
     if let Some(scroll) = app.help {
-        help::draw(&mut canvas, app, &ui, scroll, main);
+        help::draw(&mut canvas, app, ui, scroll, main);
     }
 }
 
@@ -91,13 +91,13 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
     let recording = match run {
         Run::Ready(recording) => recording,
         Run::Running => {
-            header::waiting(canvas, &ui, app.lang, lesson, player.variant, top);
-            message::running(canvas, &ui, main);
+            header::waiting(canvas, ui, app.lang, lesson, player.variant, top);
+            message::running(canvas, ui, main);
             return;
         }
         Run::Failed(why) => {
-            header::waiting(canvas, &ui, app.lang, lesson, player.variant, top);
-            message::failed(canvas, &ui, why, main);
+            header::waiting(canvas, ui, app.lang, lesson, player.variant, top);
+            message::failed(canvas, ui, why, main);
             return;
         }
     };
@@ -117,7 +117,9 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
     };
     header::player(canvas, &scene, top);
     let question = app.question();
-    let places = places(&scene, question.is_some(), main);
+    let side = (main.width * 2 / 5).clamp(34, 64);
+    let asked = question.map(|(ask, given)| question::wanted_height(&scene, ask, given, main.width - side));
+    let places = places(&scene, asked, side, main);
     timeline::draw(canvas, &scene, places.timeline);
     match question {
         Some((ask, given)) => question::draw(canvas, &scene, ask, given, places.story),
@@ -135,20 +137,24 @@ struct Places {
     log: Rect,
 }
 
-/// Rows that the middle panes and the log need at least, borders included.
+/// Rows that the panes need at least, borders included.
+const LEAST_TIMELINE: u16 = 8;
 const LEAST_MIDDLE: u16 = 6;
 const LEAST_LOG: u16 = 4;
 
-fn places(scene: &Scene<'_>, question: bool, area: Rect) -> Places {
-    let upper = timeline::wanted_height(scene, area.height.saturating_sub(LEAST_MIDDLE + LEAST_LOG));
+/// Places the panes in `area`. `asked`: the rows that an open question needs; it and its choices come before all else.
+/// `side`: the width of the inspector, whose lines are short; what is left is for text.
+fn places(scene: &Scene<'_>, asked: Option<u16>, side: u16, area: Rect) -> Places {
+    let most = area.height.saturating_sub(LEAST_TIMELINE + LEAST_LOG).max(LEAST_MIDDLE);
+    let least = asked.unwrap_or(0).clamp(LEAST_MIDDLE, most);
+    let upper = timeline::wanted_height(scene, area.height.saturating_sub(least + LEAST_LOG));
     let rest = area.height - upper;
-    // A question and its choices need room more than the log does.
-    let middle = if question { (rest * 2 / 3).clamp(LEAST_MIDDLE, 14) } else { (rest / 2).clamp(LEAST_MIDDLE, 12) };
-    let middle = middle.min(rest.saturating_sub(LEAST_LOG));
+    let middle = (rest / 2).clamp(LEAST_MIDDLE, 12);
+    // A question also gets room for empty lines between its parts, if there is any.
+    let middle = asked.map_or(middle, |asked| middle.max(asked.saturating_add(4)));
+    let middle = middle.min(rest.saturating_sub(LEAST_LOG)).max(least.min(rest));
     let [timeline, middle, log] =
         Layout::vertical([Constraint::Length(upper), Constraint::Length(middle), Constraint::Min(0)]).areas(area);
-    // The inspector's lines are short; what is left is for text.
-    let side = (area.width * 2 / 5).clamp(34, 64);
     let [story, inspector] = Layout::horizontal([Constraint::Min(0), Constraint::Length(side)]).areas(middle);
     Places { timeline, story, inspector, log }
 }

@@ -4,7 +4,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
 use super::app::{Request, Run, RunKey};
@@ -57,10 +57,7 @@ impl Worker {
     /// What the worker has said since the last call, one by one.
     #[must_use]
     pub fn message(&self) -> Option<Message> {
-        match self.messages.try_recv() {
-            Ok(message) => Some(message),
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
-        }
+        self.messages.try_recv().ok()
     }
 }
 

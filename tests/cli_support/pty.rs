@@ -33,6 +33,8 @@ struct Arrived {
     bytes: Vec<u8>,
     frames: usize,
     ended: bool,
+    /// Nobody reads on.
+    enough: bool,
 }
 
 impl Arrived {
@@ -99,7 +101,7 @@ impl Terminal {
         let child = slave.spawn_command(command).unwrap();
         let (reader, keys) = (master.try_clone_reader().unwrap(), master.take_writer().unwrap());
         let parser = vt100::Parser::new(cells(rows), cells(cols), 0);
-        let arrived = Arrived { parser, bytes: Vec::new(), frames: 0, ended: false };
+        let arrived = Arrived { parser, bytes: Vec::new(), frames: 0, ended: false, enough: false };
         let arrived: Shared = Arc::new((Mutex::new(arrived), Condvar::new()));
         let reader = std::thread::spawn({
             let arrived = Arc::clone(&arrived);
@@ -174,6 +176,17 @@ impl Terminal {
         self.wait(what, so)
     }
 
+    /// The terminal is gone, as when somebody closes its window. Returns when the program has ended.
+    #[track_caller]
+    pub fn hang_up(mut self) {
+        // The reader holds the terminal open too; it goes after one more frame.
+        self.arrived.0.lock().unwrap().enough = true;
+        self.send(HOME);
+        self.reader.join().unwrap();
+        drop((self.keys, self.slave, self.master));
+        until("the program ends", || self.child.try_wait().unwrap().is_some());
+    }
+
     /// Waits until the program has ended, and looks at what it leaves.
     #[track_caller]
     pub fn left(mut self) -> Left {
@@ -237,5 +250,8 @@ fn read(mut from: Box<dyn Read + Send>, arrived: &Shared) {
         arrived.bytes.extend_from_slice(&buffer[..read]);
         arrived.frames = arrived.bytes.windows(HIDE_CURSOR.len()).filter(|bytes| *bytes == HIDE_CURSOR).count();
         news.notify_all();
+        if arrived.enough {
+            return;
+        }
     }
 }

@@ -208,13 +208,24 @@ fn a_release_with_a_waiter_abandons_nothing_if_it_takes_no_time_and_does_if_it_i
 }
 
 #[test]
-fn being_refused_by_ones_own_lock_is_not_abandonment() {
-    let mut run = Hand::single(&["A"]);
-    run.grant("A");
-    run.at(1_000).believes("A", false);
-    run.at(2_000).refuse("A");
-    run.at(10_000).expire();
-    assert_eq!(violations(&run.done()), NOTHING);
+fn who_is_refused_by_its_own_lock_is_a_victim_too_and_who_waits_for_it_is_in_a_deadlock() {
+    for waits in [false, true] {
+        let mut run = Hand::single(&["A"]);
+        run.grant("A");
+        run.at(1_000).believes("A", false);
+        run.at(2_000);
+        let event = if waits { run.wait_for("A", LOCK) } else { run.refuse("A") };
+        run.at(10_000).expire();
+        if waits {
+            run.at(11_000).end(event, Outcome::Granted);
+        }
+        let expected = if waits {
+            "- {deadlock: [A], from: 2s, to: 10s}"
+        } else {
+            "- {abandoned: {of: A, victim: A}, from: 2s, to: 10s}"
+        };
+        assert_eq!(violations(&run.done()), [expected]);
+    }
 }
 
 // --- ghost_renewal ---

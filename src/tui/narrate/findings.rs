@@ -5,7 +5,7 @@ use crate::tui::strings::Ui;
 
 /// What a finding says, as a sentence.
 #[must_use]
-pub fn finding(ui: &Ui, finding: &Finding) -> String {
+pub fn finding(ui: Ui, finding: &Finding) -> String {
     let key = match finding.kind {
         FindingKind::Overlap => "found.overlap",
         FindingKind::WrongDelete => "found.wrong_delete",
@@ -40,7 +40,7 @@ pub fn finding(ui: &Ui, finding: &Finding) -> String {
 }
 
 /// The word of a `lost_lock: {by: …}`.
-fn cause<'a>(ui: &Ui, by: &'a str) -> &'a str {
+fn cause(ui: Ui, by: &str) -> &str {
     match by {
         "restart" => ui.get("cause.restart"),
         "promote" => ui.get("cause.promote"),

@@ -11,7 +11,7 @@ use crate::tui::text::{width, wrap};
 use crate::tui::theme::Glyph;
 
 /// Draws the catalogue.
-pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: &Ui, area: Rect) {
+pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
     let (list, details) = if area.width >= 100 {
         let [list, details] = Layout::horizontal([Constraint::Percentage(45), Constraint::Min(0)]).areas(area);
         (list, details)
@@ -30,7 +30,7 @@ enum Row<'a> {
     Blank,
 }
 
-fn rows<'a>(app: &App, ui: &Ui) -> Vec<Row<'a>> {
+fn rows<'a>(app: &App, ui: Ui) -> Vec<Row<'a>> {
     let mut rows = Vec::new();
     let mut last = None;
     for (i, entry) in app.entries.iter().enumerate() {
@@ -52,7 +52,7 @@ fn rows<'a>(app: &App, ui: &Ui) -> Vec<Row<'a>> {
     rows
 }
 
-fn draw_list(canvas: &mut Canvas<'_>, app: &App, ui: &Ui, area: Rect) {
+fn draw_list(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
     let theme = canvas.theme;
     let inner = canvas.frame(area, ui.get("pane.lessons"), true);
     if app.entries.is_empty() {
@@ -78,31 +78,24 @@ fn draw_entry(canvas: &mut Canvas<'_>, app: &App, i: usize, inner: Rect, row: u1
     let selected = i == app.selected;
     let pointer = if selected { theme.glyph(Glyph::Selected) } else { " " };
     let entry = &app.entries[i];
-    match &entry.lesson {
-        Ok(lesson) => {
-            let title = format!(" {} ", lesson.title.get(app.lang));
-            canvas.line(inner, row, &[(pointer, theme.accent()), (&title, theme.text())]);
-            let taken = u16::try_from(width(&title) + width(&lesson.id) + 4).unwrap_or(u16::MAX);
-            if taken < inner.width {
-                canvas.flush_right(inner, row, &lesson.id, theme.secondary());
-            }
+    if let Ok(lesson) = &entry.lesson {
+        let title = format!(" {} ", lesson.title.get(app.lang));
+        canvas.line(inner, row, &[(pointer, theme.accent()), (&title, theme.text())]);
+        let taken = u16::try_from(width(&title) + width(&lesson.id) + 4).unwrap_or(u16::MAX);
+        if taken < inner.width {
+            canvas.flush_right(inner, row, &lesson.id, theme.secondary());
         }
-        Err(_) => {
-            let name = &entry.source.name;
-            let sign = format!(" {} ", theme.glyph(Glyph::Wrong));
-            canvas.line(
-                inner,
-                row,
-                &[(pointer, theme.accent()), (&sign, theme.violation()), (name, theme.text()), (" ", theme.text())],
-            );
-        }
+    } else {
+        let sign = format!(" {} ", theme.glyph(Glyph::Wrong));
+        let name = &entry.source.name;
+        canvas.line(inner, row, &[(pointer, theme.accent()), (&sign, theme.violation()), (name, theme.text())]);
     }
     if selected {
         canvas.restyle(Rect::new(inner.x, inner.y + row, inner.width, 1), theme.selected());
     }
 }
 
-fn draw_details(canvas: &mut Canvas<'_>, app: &App, ui: &Ui, area: Rect) {
+fn draw_details(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
     let theme = canvas.theme;
     let Some(entry) = app.entries.get(app.selected) else {
         canvas.frame(area, "", false);
@@ -134,7 +127,7 @@ fn draw_details(canvas: &mut Canvas<'_>, app: &App, ui: &Ui, area: Rect) {
 
 fn lesson_lines(
     app: &App,
-    ui: &Ui,
+    ui: Ui,
     lesson: &Lesson,
     wide: usize,
     lines: &mut Vec<(String, Style)>,

@@ -9,7 +9,7 @@ use crate::tui::strings::Ui;
 use crate::tui::text::width;
 
 /// Draws the keys of `layers`.
-pub fn draw(canvas: &mut Canvas<'_>, ui: &Ui, layers: &[Layer], area: Rect) {
+pub fn draw(canvas: &mut Canvas<'_>, ui: Ui, layers: &[Layer], area: Rect) {
     let theme = canvas.theme;
     let room = usize::from(area.width);
     let mut candidates: Vec<(usize, u8, String, &str)> = Vec::new();

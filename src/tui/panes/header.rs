@@ -17,7 +17,7 @@ use crate::tui::view::Scene;
 const ROOMY: usize = 48;
 
 /// Over the catalogue.
-pub fn catalogue(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
+pub fn catalogue(canvas: &mut Canvas<'_>, ui: Ui, area: Rect) {
     let theme = canvas.theme;
     canvas.line(
         area,
@@ -27,7 +27,7 @@ pub fn catalogue(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
 }
 
 /// Over a lesson whose run is not there.
-pub fn waiting(canvas: &mut Canvas<'_>, ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize, area: Rect) {
+pub fn waiting(canvas: &mut Canvas<'_>, ui: Ui, lang: Lang, lesson: &Lesson, variant: usize, area: Rect) {
     let theme = canvas.theme;
     let variant = variant_text(ui, lang, lesson, variant, false);
     let title = format!(" {} ", lesson.title.get(lang));
@@ -37,7 +37,7 @@ pub fn waiting(canvas: &mut Canvas<'_>, ui: &Ui, lang: Lang, lesson: &Lesson, va
 /// Over a lesson.
 pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let theme = canvas.theme;
-    let (status, status_style) = status(&scene.ui, theme, scene.standing);
+    let (status, status_style) = status(scene.ui, theme, scene.standing);
     let state = if scene.player.playing { Glyph::Playing } else { Glyph::Pausing };
     let speed = speed_text(scene.player.speed_of(scene.recording));
     let moving = format!("{} {speed}", theme.glyph(state));
@@ -57,7 +57,7 @@ pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     // Left of it: as much of the lesson's and the variant's name as there is room for.
     let lesson = scene.lesson;
     let lang = scene.app.lang;
-    let variant = variant_text(&scene.ui, lang, lesson, scene.player.variant, room < ROOMY);
+    let variant = variant_text(scene.ui, lang, lesson, scene.player.variant, room < ROOMY);
     let title = lesson.title.get(lang);
     let name = format!("{} · {title}", lesson.id);
     let variant = cut(&variant, room * 3 / 5);
@@ -73,7 +73,7 @@ pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     canvas.line(Rect::new(start, area.y, area.right() - start, 1), 0, &right);
 }
 
-fn variant_text(ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize, short: bool) -> String {
+fn variant_text(ui: Ui, lang: Lang, lesson: &Lesson, variant: usize, short: bool) -> String {
     let Some(plan) = lesson.plans.get(variant) else { return String::new() };
     if lesson.plans.len() < 2 {
         return String::new();
@@ -90,7 +90,7 @@ fn variant_text(ui: &Ui, lang: Lang, lesson: &Lesson, variant: usize, short: boo
 
 /// How things stand, in words.
 #[must_use]
-pub fn status(ui: &Ui, theme: Theme, standing: Standing) -> (String, Style) {
+pub fn status(ui: Ui, theme: Theme, standing: Standing) -> (String, Style) {
     let since = |key, t| ui.fill(key, &[("t", &secs(t))]);
     match standing {
         Standing::Safe => (format!("{} {}", theme.glyph(Glyph::Right), ui.get("status.safe")), theme.safe()),

@@ -28,7 +28,7 @@ const LEGEND: [(Glyph, &str); 14] = [
 ];
 
 /// Draws the help over `area`.
-pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: &Ui, scroll: u16, area: Rect) {
+pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: Ui, scroll: u16, area: Rect) {
     let theme = canvas.theme;
     let wide = area.width.min(84);
     let place = Rect::new(area.x + (area.width - wide) / 2, area.y, wide, area.height);

@@ -117,8 +117,8 @@ impl Pane<'_> {
                 Some(key) => {
                     line.push((" ".to_owned(), self.theme.text()));
                     line.push(self.owner(key));
-                    line.push((format!(" {} ", self.value(key)), self.theme.secondary()));
-                    line.extend(self.ttl(canvas, lock, key, 8));
+                    line.push((format!(" {} ", Self::value(key)), self.theme.secondary()));
+                    line.extend(self.ttl(canvas, lock, key, 5));
                 }
             }
             lines.push(line);
@@ -136,15 +136,17 @@ impl Pane<'_> {
             ]);
             return;
         };
-        lines.push(vec![label(&lock.key), (self.value(key), self.theme.text())]);
+        lines.push(vec![label(&lock.key), (Self::value(key), self.theme.text())]);
         let mut line = vec![label(ui.get("inspector.owner")), self.owner(key), label("TTL")];
         let used: usize = line.iter().map(|(text, _)| width(text)).sum();
-        let room = usize::from(self.wide).saturating_sub(used + 12).min(24);
+        let room = usize::from(self.wide).saturating_sub(used + 9).min(24);
+        // A bar of a cell or two says less than none.
+        let room = if room < 4 { 0 } else { room };
         line.extend(self.ttl(canvas, lock, key, u16::try_from(room).unwrap_or(8)));
         lines.push(line);
     }
 
-    fn value(&self, key: &KeyState) -> String {
+    fn value(key: &KeyState) -> String {
         match &key.value {
             Value::String(text) => format!("\"{}\"", short_value(text)),
             Value::Hash(fields) => {

@@ -21,7 +21,8 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let height = usize::from(inner.height);
     let last = known.saturating_sub(usize::from(scene.scroll(Focus::Log))).max(height.min(known));
     let first = last.saturating_sub(height);
-    let current = log[..known].iter().find(|line| line.record >= scene.stop.start).map(|line| line.record);
+    let current = log.partition_point(|line| line.record < scene.stop.start);
+    let current = log[..known].get(current).map(|line| line.record);
     for (row, line) in (0..inner.height).zip(&log[first..last]) {
         let is_current = line.record >= scene.stop.start;
         draw_line(canvas, scene, *line, inner, row, current == Some(line.record), is_current);
@@ -39,7 +40,7 @@ fn draw_line(
 ) {
     let theme = canvas.theme;
     let Some(record) = scene.recording.trace.records.get(line.record) else { return };
-    let pointer = if pointed { theme.glyph(Glyph::Current) } else { " " };
+    let arrow = if pointed { theme.glyph(Glyph::Current) } else { " " };
     let time = format!("{} ", right(&clock(record.t), 9));
     let quiet = if current { theme.text() } else { theme.secondary() };
     let narrator = Narrator { ui: scene.ui, recording: scene.recording };
@@ -56,7 +57,7 @@ fn draw_line(
             canvas.line(
                 area,
                 row,
-                &[(pointer, theme.accent()), (&time, quiet), (&prompt, owner_style), (" ", style), (&shown, style)],
+                &[(arrow, theme.accent()), (&time, quiet), (&prompt, owner_style), (" ", style), (&shown, style)],
             );
             canvas.flush_right(area, row, &reply, reply_style);
         }
@@ -64,7 +65,7 @@ fn draw_line(
             let Some(text) = narrator.log_record(line.record) else { return };
             let sign = record_sign(&record.what).map_or(theme.foreign_fill(), |glyph| theme.glyph(glyph));
             let sign = format!("{sign}  ");
-            canvas.line(area, row, &[(pointer, theme.accent()), (&time, quiet), (&sign, quiet), (&text, quiet)]);
+            canvas.line(area, row, &[(arrow, theme.accent()), (&time, quiet), (&sign, quiet), (&text, quiet)]);
         }
         LogKind::Finding(i) => {
             let found = &scene.recording.findings[i];
@@ -75,8 +76,8 @@ fn draw_line(
                 Group::Contained | Group::Note => (Glyph::Contained, theme.warning()),
             };
             let sign = format!("{}  ", theme.glyph(glyph));
-            let text = finding(&scene.ui, found);
-            canvas.line(area, row, &[(pointer, theme.accent()), (&time, quiet), (&sign, style), (&text, style)]);
+            let text = finding(scene.ui, found);
+            canvas.line(area, row, &[(arrow, theme.accent()), (&time, quiet), (&sign, style), (&text, style)]);
         }
     }
 }

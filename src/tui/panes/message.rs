@@ -8,7 +8,7 @@ use crate::tui::text::wrap;
 use crate::tui::view::MINIMUM;
 
 /// The terminal is too small.
-pub fn too_small(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
+pub fn too_small(canvas: &mut Canvas<'_>, ui: Ui, area: Rect) {
     let theme = canvas.theme;
     let text = ui.fill(
         "message.too_small",
@@ -25,14 +25,14 @@ pub fn too_small(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
 }
 
 /// The run is being made.
-pub fn running(canvas: &mut Canvas<'_>, ui: &Ui, area: Rect) {
+pub fn running(canvas: &mut Canvas<'_>, ui: Ui, area: Rect) {
     let style = canvas.theme.secondary();
     let inner = canvas.frame(area, ui.get("pane.timeline"), false);
     canvas.put(inner.x, inner.y + inner.height / 3, inner.width, ui.get("message.running"), style);
 }
 
 /// There is no run, and why.
-pub fn failed(canvas: &mut Canvas<'_>, ui: &Ui, why: &str, area: Rect) {
+pub fn failed(canvas: &mut Canvas<'_>, ui: Ui, why: &str, area: Rect) {
     let theme = canvas.theme;
     let inner = canvas.frame(area, ui.get("message.failed"), false);
     for (row, line) in (0..inner.height).zip(wrap(why, usize::from(inner.width))) {

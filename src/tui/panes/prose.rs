@@ -39,6 +39,12 @@ pub fn draw(canvas: &mut Canvas<'_>, outer: Rect, inner: Rect, paragraphs: &[Par
     }
 }
 
+/// Rows that `paragraphs` take in `wide` cells, without empty lines.
+#[must_use]
+pub fn height(paragraphs: &[Paragraph], wide: u16) -> u16 {
+    u16::try_from(lines(paragraphs, wide, false).len()).unwrap_or(u16::MAX)
+}
+
 fn lines(paragraphs: &[Paragraph], wide: u16, spaced: bool) -> Vec<(u16, String, Style)> {
     let mut lines = Vec::new();
     for paragraph in paragraphs {

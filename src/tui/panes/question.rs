@@ -12,16 +12,27 @@ use crate::tui::strings::secs;
 use crate::tui::theme::Glyph;
 use crate::tui::view::Scene;
 
+/// Rows that the question takes in a pane `wide` cells wide, border included.
+#[must_use]
+pub fn wanted_height(scene: &Scene<'_>, ask: &Ask, given: Option<Given>, wide: u16) -> u16 {
+    prose::height(&paragraphs(scene, ask, given), wide.saturating_sub(4)).saturating_add(2)
+}
+
 /// Draws the question `ask`, to which `given` was answered.
 pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, ask: &Ask, given: Option<Given>, area: Rect) {
     let inner = canvas.frame(area, scene.ui.get("pane.question"), scene.focused(Focus::Story));
-    let mut pane = Pane { scene, theme: canvas.theme, paragraphs: Vec::new() };
-    pane.add("", ask.text.get(scene.app.lang), canvas.theme.strong(), true);
+    prose::draw(canvas, area, inner, &paragraphs(scene, ask, given), scene.scroll(Focus::Story));
+}
+
+fn paragraphs(scene: &Scene<'_>, ask: &Ask, given: Option<Given>) -> Vec<Paragraph> {
+    let theme = scene.app.theme;
+    let mut pane = Pane { scene, theme, paragraphs: Vec::new() };
+    pane.add("", ask.text.get(scene.app.lang), theme.strong(), true);
     match given {
         None => pane.open(ask),
         Some(given) => pane.answered(ask, given),
     }
-    prose::draw(canvas, area, inner, &pane.paragraphs, scene.scroll(Focus::Story));
+    pane.paragraphs
 }
 
 struct Pane<'a> {

@@ -113,7 +113,9 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
             Row::Markers => axis::markers(canvas, scene, &view, y),
         };
         let x = scale.left + view.playhead;
-        if !marked && !(matches!(row, Row::Notes(_)) && canvas.symbol_at(x, y) != " ") {
+        // A word may be read across the playhead.
+        let worded = matches!(row, Row::Notes(_)) && canvas.symbol_at(x, y) != " ";
+        if !marked && !worded {
             canvas.sign(x, y, canvas.theme.glyph(Glyph::Playhead), canvas.theme.playhead());
         }
     }

@@ -202,14 +202,14 @@ impl Build {
         }
     }
 
-    fn show_link(&mut self, i: usize, t: LessonTime, a: &str, b: &str) {
-        let view = self.state.links.get(&(a.to_owned(), b.to_owned()));
+    fn show_link(&mut self, i: usize, t: LessonTime, one: &str, other: &str) {
+        let view = self.state.links.get(&(one.to_owned(), other.to_owned()));
         let fill = view.map(|view| match view.state {
             LinkState::Cut => Fill::Cut,
             LinkState::Slow { .. } => Fill::Slow,
             LinkState::Held | LinkState::Open => Fill::Held,
         });
-        let wanted = |lane: &&mut Lane| matches!(&lane.kind, LaneKind::Link { a: x, b: y } if x == a && y == b);
+        let wanted = |lane: &&mut Lane| matches!(&lane.kind, LaneKind::Link { a, b } if a == one && b == other);
         if let Some(lane) = self.lanes.iter_mut().find(wanted) {
             lane.show(t, i, fill, false);
         }

@@ -163,9 +163,8 @@ fn sign(scene: &Scene<'_>, theme: Theme, mark: &Mark) -> (Glyph, Style) {
     let plain = theme.strong();
     match &mark.sign {
         Sign::Expired => (Glyph::Expired, plain),
-        Sign::Freed(_) => (Glyph::Freed, plain),
         Sign::Deleted(_) if breaks(scene, mark.record) => (Glyph::Violation, theme.violation()),
-        Sign::Deleted(_) => (Glyph::Freed, plain),
+        Sign::Freed(_) | Sign::Deleted(_) => (Glyph::Freed, plain),
         Sign::Renewed(_) => (Glyph::Renewed, plain),
         Sign::RenewedByOther(_) => (Glyph::Renewed, theme.violation()),
         Sign::Vanished(_) | Sign::ToldLost => (Glyph::Violation, theme.violation()),
@@ -186,7 +185,7 @@ fn note(scene: &Scene<'_>, mark: &Mark) -> Option<String> {
         Sign::Deleted(client) => ui.fill("note.deleted", &[("who", client)]),
         Sign::Renewed(_) => ui.get("note.renewed").to_owned(),
         Sign::RenewedByOther(client) => ui.fill("note.renewed_by", &[("who", client)]),
-        Sign::Vanished(cause) => ui.fill("note.vanished", &[("cause", cause_text(&ui, cause)?)]),
+        Sign::Vanished(cause) => ui.fill("note.vanished", &[("cause", cause_text(ui, cause)?)]),
         Sign::Crashed => ui.get("note.crashed").to_owned(),
         Sign::Restarted => ui.get("note.restarted").to_owned(),
         Sign::Promoted => ui.get("note.promoted").to_owned(),
