@@ -61,12 +61,15 @@ fn step_to_the_delete(terminal: &mut Terminal) -> String {
         // Each event is landed on, none is jumped over.
         assert!([0, 10_000, 11_000, 12_000].contains(&time(&picture)) && time(&picture) >= before, "{picture}");
     }
-    assert!(picture.contains("the interviewer asks") && picture.contains("1 A's"), "{picture}");
+    assert!(
+        picture.contains("the interviewer asks") && picture.contains("1 A's") && picture.contains("3 nobody's"),
+        "{picture}"
+    );
     assert!(!picture.contains("removed by A"), "the answer can be seen before the question is answered\n{picture}");
     // A question is a wall.
     assert_eq!(terminal.press(RIGHT), picture);
     let answered = terminal.press("2");
-    assert!(answered.contains("✓ 2 B's"), "{answered}");
+    assert!(answered.contains("✓ 2 B's") && answered.contains("Right: the run shows it."), "{answered}");
     terminal.press(RIGHT)
 }
 
