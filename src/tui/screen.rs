@@ -61,14 +61,13 @@ pub fn run(
         }
         while let Some(message) = worker.message() {
             match message {
-                Message::Ran(key, run) => app.ran(key, run),
+                Message::Ran(key, run) => changed |= app.ran(key, run),
                 Message::Panicked => {
                     let said = terminal.panics();
                     drop(terminal);
                     bail!("running the lessons failed, which is a mistake in lockscope itself:\n{said}");
                 }
             }
-            changed = true;
         }
         let now = Instant::now();
         let passed = u64::try_from((now - last).as_micros()).unwrap_or(0);
