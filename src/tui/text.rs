@@ -6,7 +6,13 @@ use ratatui::text::Span;
 /// Cells that `text` takes.
 #[must_use]
 pub fn width(text: &str) -> usize {
-    Span::raw(text).width()
+    if is_simple(text) { text.len() } else { Span::raw(text).width() }
+}
+
+/// Whether each byte of `text` is one cell: most of what is drawn is, and need not be taken apart to be measured.
+#[must_use]
+pub fn is_simple(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 /// What is seen as one character, with its width.

@@ -65,6 +65,18 @@ pub struct View {
     pub last: u16,
 }
 
+impl View {
+    /// The columns that may be seen, each with its first instant and that of the next one.
+    pub fn columns(&self) -> impl Iterator<Item = (u16, LessonTime, LessonTime)> + use<> {
+        let scale = self.scale;
+        let mut from = scale.start(0);
+        (0..=self.last).map(move |column| {
+            let until = scale.start(column + 1);
+            (column, std::mem::replace(&mut from, until), until)
+        })
+    }
+}
+
 /// Draws the timeline.
 pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let header = &scene.recording.trace.header;
