@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn chinese_breaks_between_characters_but_not_before_a_closing_sign() {
-        assert_eq!(wrap("锁过期了，键没了。", 8), ["锁过期", "了，键", "没了。"]);
+        assert_eq!(wrap("锁过期了，键没了。", 8), ["锁过期", "了，键没", "了。"]);
         assert_eq!(wrap("A 的锁（已过期）", 8), ["A 的锁", "（已过", "期）"]);
     }
 
