@@ -77,7 +77,7 @@ impl Keys {
 
     /// The nodes' earliest deadline after or at `t`, ms.
     pub(super) fn next_deadline(&self) -> Option<u64> {
-        self.nodes.values().flat_map(BTreeMap::values).filter_map(|key| key.state.deadline).map(|d| d.ms()).min()
+        self.nodes.values().flat_map(BTreeMap::values).filter_map(|key| key.state.deadline).map(LessonTime::ms).min()
     }
 
     /// Node and key of everything that is due at `t`.
@@ -218,7 +218,7 @@ fn deadline(raw: Option<i64>, old: Option<&Tracked>, writer: &Writer) -> (Option
         return (old_deadline, old.is_some_and(|old| old.state.approximate));
     }
     let possible = (raw - writer.window.max(0))..=raw;
-    let bases = std::iter::once(writer.t).chain(old_deadline.map(|d| d.ms()));
+    let bases = std::iter::once(writer.t).chain(old_deadline.map(LessonTime::ms));
     let exact = bases
         .flat_map(|base| {
             writer

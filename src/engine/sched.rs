@@ -6,7 +6,11 @@ use super::clock::{Clock, ClockKind};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Plan, Subject};
 use crate::servers::{Binary, Servers};
-use crate::trace::{ClientInfo, EventInfo, Header, LockInfo, NodeInfo, Role, Trace, What};
+use crate::trace::{ClientInfo, EventInfo, Header, LessonTime, LockInfo, NodeInfo, Role, Trace, What};
+
+/// The longest trace. The lessons that ship have some hundred records; a run of this many comes from a wait that tries
+/// again every millisecond for an hour, would fill the memory, and nobody could look at it.
+const MOST_RECORDS: usize = 200_000;
 
 /// Runs a plan from beginning to end.
 pub(super) async fn run(
@@ -30,7 +34,7 @@ pub(super) async fn run(
 
 impl World {
     async fn run_to_the_end(self: &Rc<Self>) -> Result<(), Trouble> {
-        let until = self.plan.until.map(crate::trace::LessonTime::ms);
+        let until = self.plan.until.map(LessonTime::ms);
         loop {
             if until.is_none() && self.is_over() {
                 break;
@@ -44,6 +48,7 @@ impl World {
             if until.is_some_and(|until| t > until) {
                 break;
             }
+            self.refuse_to_run_away()?;
             self.clock.advance(t).await;
             if expiry.is_some_and(|expiry| expiry <= self.now()) {
                 self.expire().await?;
@@ -65,6 +70,19 @@ impl World {
         self.record_not_run();
         self.record(What::End);
         Ok(())
+    }
+
+    /// A run that grows without end is ended, with the event that keeps it going.
+    fn refuse_to_run_away(&self) -> Result<(), Trouble> {
+        if self.record_count() <= MOST_RECORDS {
+            return Ok(());
+        }
+        let line = self.last_sender().map(|event| self.plan.events[event].span.line);
+        let at = line.map_or_else(String::new, |line| format!("; the event in line {line} goes on and on"));
+        let t = LessonTime(self.now());
+        Err(Trouble::Engine(format!(
+            "by {t} s the run has {MOST_RECORDS} records{at}: wait longer between tries, or end the lesson earlier with `until`"
+        )))
     }
 
     /// Every main program has ended, and every happening has happened.

@@ -150,15 +150,12 @@ impl Ctx {
         let tag = world.park(self.slot, vec![wake]).await;
         if tag == Tag::Reply {
             let message = world.messages.borrow_mut().remove(&id);
-            return Ok(match message.and_then(|message| message.reply) {
-                Some(Ok(reply)) => {
-                    world.record(What::Read { cmd });
-                    Answer::Reply(reply)
-                }
-                _ => {
-                    world.record(What::Refused { cmd });
-                    Answer::Refused
-                }
+            return Ok(if let Some(Ok(reply)) = message.and_then(|message| message.reply) {
+                world.record(What::Read { cmd });
+                Answer::Reply(reply)
+            } else {
+                world.record(What::Refused { cmd });
+                Answer::Refused
             });
         }
         if let Some(message) = world.messages.borrow_mut().get_mut(&id) {
