@@ -25,6 +25,8 @@ pub(super) struct Look {
     pub(super) now: i64,
     /// The marker: lesson time minus real time since the beginning, ms, as this server has it.
     pub(super) marker: i64,
+    /// A key that was not due was lost while it was moved.
+    pub(super) lost: bool,
     /// By name, for every key that was asked for.
     pub(super) keys: BTreeMap<String, SeenKey>,
 }
@@ -243,7 +245,7 @@ mod tests {
 
     fn look(now: i64, marker: i64, value: Option<&str>, expiry: Option<i64>) -> Look {
         let seen = SeenKey { value: value.map(|v| Value::String(v.to_owned())), expiry };
-        Look { now, marker, keys: BTreeMap::from([("k".to_owned(), seen)]) }
+        Look { now, marker, lost: false, keys: BTreeMap::from([("k".to_owned(), seen)]) }
     }
 
     fn writer(t: u64, numbers: &[u64], window: i64) -> Writer {

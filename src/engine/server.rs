@@ -39,6 +39,9 @@ impl World {
         }
         let look = parse_look(answer, &watched)
             .ok_or_else(|| Trouble::Engine(format!("{node} gave an answer to the clock script that makes no sense")))?;
+        if look.lost {
+            return Err(Trouble::Slip);
+        }
         let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key));
         // `expire` comes from the engine's own moves too, and says nothing that the deadline does not say better.
         let heard: Vec<_> = heard.filter(|(event, key)| key != MARKER && event != "expire").collect();
@@ -260,6 +263,7 @@ fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
     let mut items = items.into_iter();
     let now = text(&items.next()?)?.parse().ok()?;
     let marker = text(&items.next()?)?.parse().ok()?;
+    let lost = !matches!(items.next()?, Raw::Int(0));
     let mut keys = BTreeMap::new();
     for (key, item) in watched.iter().zip(items) {
         let Raw::Array(parts) = item else { return None };
@@ -288,7 +292,7 @@ fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
         };
         keys.insert(key.clone(), SeenKey { value, expiry });
     }
-    Some(Look { now, marker, keys })
+    Some(Look { now, marker, lost, keys })
 }
 
 fn text(value: &Raw) -> Option<String> {
