@@ -59,7 +59,7 @@ impl World {
                 Due::Happening(event) => self.happen(event).await?,
                 Due::HappeningEnd(event) => self.happening_over(event).await?,
                 Due::Arrive(message) => self.arrive(message).await?,
-                Due::Bytes { replica, upto } => self.bytes_arrive(&replica, upto).await?,
+                Due::Bytes { replica, upto, writes } => self.bytes_arrive(&replica, upto, writes).await?,
                 Due::Wake { slot, tag } => self.step(slot, tag).await?,
             }
         }
@@ -102,7 +102,7 @@ impl World {
             }
             let acquires = matches!(spec.what, crate::lesson::Do::Acquire(_));
             let because = match (&spec.subject, started) {
-                (Subject::Client { client, .. }, true) if acquires && !self.has_crashed(client) => {
+                (Subject::Client { .. }, true) if acquires && self.goes_on(event) => {
                     "its client was still waiting when the run ended".to_owned()
                 }
                 (_, true) => continue,
@@ -118,15 +118,17 @@ impl World {
         }
     }
 
-    fn has_crashed(&self, client: &str) -> bool {
-        self.client_index(client).is_some_and(|client| self.clients.borrow()[client].crashed)
+    /// An event is under way, and so is the program that it stands in.
+    fn goes_on(&self, event: usize) -> bool {
+        let under_way = self.event_run(event, |run| run.started.is_some() && run.ended.is_none());
+        under_way && !self.slots_where(|slot| slot.events.contains(&event)).is_empty()
     }
 
     fn still_waits(&self, client: &str) -> bool {
         self.plan.events.iter().enumerate().any(|(event, spec)| {
             matches!(&spec.subject, Subject::Client { client: name, .. } if name == client)
                 && matches!(spec.what, crate::lesson::Do::Acquire(_))
-                && self.event_run(event, |run| run.started.is_some() && run.ended.is_none())
+                && self.goes_on(event)
         })
     }
 
