@@ -7,6 +7,7 @@ mod scribe;
 mod sizes;
 mod strings;
 mod timeline;
+mod truth;
 mod worker;
 mod wrong_delete;
 
@@ -30,6 +31,8 @@ fn press(app: &mut App, keys: &str) {
             "shift-left" => (KeyCode::Left, KeyModifiers::SHIFT),
             "home" => (KeyCode::Home, KeyModifiers::NONE),
             "end" => (KeyCode::End, KeyModifiers::NONE),
+            "pagedown" => (KeyCode::PageDown, KeyModifiers::NONE),
+            "pageup" => (KeyCode::PageUp, KeyModifiers::NONE),
             "tab" => (KeyCode::Tab, KeyModifiers::NONE),
             "backspace" => (KeyCode::Backspace, KeyModifiers::NONE),
             "ctrl-c" => (KeyCode::Char('c'), KeyModifiers::CONTROL),

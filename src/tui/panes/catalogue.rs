@@ -3,6 +3,7 @@
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 
+use super::prose;
 use crate::lesson::{Lesson, Level, render_all};
 use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
@@ -59,9 +60,12 @@ fn draw_list(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
         canvas.put(inner.x, inner.y, inner.width, ui.get("catalogue.empty"), theme.secondary());
         return;
     }
-    let rows = rows(app, ui);
-    let place = rows.iter().position(|row| matches!(row, Row::Entry(i) if *i == app.selected)).unwrap_or(0);
+    let mut rows = rows(app, ui);
     let height = usize::from(inner.height);
+    if rows.len() > height {
+        rows.retain(|row| !matches!(row, Row::Blank));
+    }
+    let place = rows.iter().position(|row| matches!(row, Row::Entry(i) if *i == app.selected)).unwrap_or(0);
     // The selected line stays in the middle, except near the ends.
     let skipped = place.saturating_sub(height / 2).min(rows.len().saturating_sub(height));
     for (row, what) in (0..inner.height).zip(rows.iter().skip(skipped)) {
@@ -71,6 +75,7 @@ fn draw_list(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
             Row::Entry(i) => draw_entry(canvas, app, *i, inner, row),
         }
     }
+    prose::more(canvas, area, rows.len().saturating_sub(skipped + height));
 }
 
 fn draw_entry(canvas: &mut Canvas<'_>, app: &App, i: usize, inner: Rect, row: u16) {
@@ -123,6 +128,7 @@ fn draw_details(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
     for (row, (line, style)) in (0..inner.height).zip(lines.iter().skip(skipped)) {
         canvas.put(inner.x, inner.y + row, inner.width, line, *style);
     }
+    prose::more(canvas, area, most - skipped);
 }
 
 fn lesson_lines(

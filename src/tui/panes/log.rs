@@ -5,7 +5,7 @@ use ratatui::style::Style;
 
 use crate::trace::{Group, What};
 use crate::tui::canvas::Canvas;
-use crate::tui::narrate::{Narrator, clock, command, finding};
+use crate::tui::narrate::{Narrator, clock, command, finding, reply_text};
 use crate::tui::player::Focus;
 use crate::tui::recording::{LogKind, LogLine};
 use crate::tui::text::{right, width};
@@ -98,7 +98,7 @@ fn reply(canvas: &Canvas<'_>, scene: &Scene<'_>, cmd: u32) -> (String, Style) {
         && let Some(reply) = scene.recording.reply(cmd, pos)
     {
         let style = if reply.is_error() { theme.warning() } else { theme.text() };
-        return (reply.to_string(), style);
+        return (reply_text(reply), style);
     }
     let failed = command.failed.filter(|record| *record < pos);
     let key = match failed.and_then(|record| scene.recording.trace.records.get(record)).map(|record| &record.what) {
