@@ -58,9 +58,9 @@ pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let lesson = scene.lesson;
     let lang = scene.app.lang;
     let title = lesson.title.get(lang);
-    let long = variant_text(scene.ui, lang, lesson, scene.player.variant, false);
-    let short = room < ROOMY || width(title) + width(&long) + 3 > room;
-    let variant = if short { variant_text(scene.ui, lang, lesson, scene.player.variant, true) } else { long };
+    let whole = variant_text(scene.ui, lang, lesson, scene.player.variant, false);
+    let short = room < ROOMY || width(title) + width(&whole) + 3 > room;
+    let variant = if short { variant_text(scene.ui, lang, lesson, scene.player.variant, true) } else { whole };
     let name = format!("{} · {title}", lesson.id);
     // Each may take what the other leaves; where both are long, the variant tells more.
     let variant = cut(&variant, (room * 3 / 5).max(room.saturating_sub(width(title) + 3)));
