@@ -103,7 +103,7 @@ fn the_help_turns_pages_on_a_small_screen() {
 fn a_small_catalogue_shows_all_lessons_and_that_the_text_goes_on() {
     let many = |i: usize, level| {
         let yaml = include_str!("wrong_delete.yaml").replace("id: wrong-delete", &format!("id: lesson-{i}"));
-        Source::new(&format!("lesson-{i}.yaml"), yaml.replace("level: intro", &format!("level: {level}")))
+        Source::new(format!("lesson-{i}.yaml"), yaml.replace("level: intro", &format!("level: {level}")))
     };
     let levels = ["intro", "intro", "intro", "core", "core", "advanced"];
     let sources = levels.iter().enumerate().map(|(i, level)| many(i, level));
