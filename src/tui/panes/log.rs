@@ -22,10 +22,9 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let last = known.saturating_sub(usize::from(scene.scroll(Focus::Log))).max(height.min(known));
     let first = last.saturating_sub(height);
     let current = log.partition_point(|line| line.record < scene.stop.start);
-    let current = log[..known].get(current).map(|line| line.record);
-    for (row, line) in (0..inner.height).zip(&log[first..last]) {
+    for (row, (i, line)) in (0..inner.height).zip(log[..last].iter().enumerate().skip(first)) {
         let is_current = line.record >= scene.stop.start;
-        draw_line(canvas, scene, *line, inner, row, current == Some(line.record), is_current);
+        draw_line(canvas, scene, *line, inner, row, i == current, is_current);
     }
 }
 
