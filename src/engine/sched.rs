@@ -8,6 +8,10 @@ use crate::lesson::{Plan, Subject};
 use crate::servers::{Binary, Servers};
 use crate::trace::{ClientInfo, EventInfo, Header, LockInfo, NodeInfo, Role, Trace, What};
 
+/// A run that has more records than this is given up: nobody can follow it, and a file from somewhere must not keep the
+/// machine busy for hours. A lesson has some dozens; a long one with much polling, thousands.
+const MOST_RECORDS: usize = 50_000;
+
 /// Runs a plan from beginning to end.
 pub(super) async fn run(
     plan: Rc<Plan>,
@@ -34,6 +38,12 @@ impl World {
         loop {
             if until.is_none() && self.is_over() {
                 break;
+            }
+            if self.record_count() > MOST_RECORDS {
+                let t = crate::trace::LessonTime(self.now());
+                return Err(Trouble::Engine(format!(
+                    "more than {MOST_RECORDS} things have happened by {t}: too many for a lesson; does it try again too often?"
+                )));
             }
             let expiry = self.keys.borrow().next_deadline();
             let next = self.agenda.borrow().next_time();
