@@ -95,14 +95,15 @@ impl World {
         lifetimes: Lifetimes,
     ) -> Result<(), Trouble> {
         let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
-        let (mut look, mut heard) = self.look(node, true).await?;
+        // Nothing is moved here: a key of which nobody knew yet would stay behind, and the marker would be wrong for it.
+        let (mut look, mut heard) = self.look(node, false).await?;
         let unknown: Vec<String> = {
             let watched = self.watched.borrow();
             heard.iter().map(|(_, key)| key).filter(|key| !watched.contains(*key)).cloned().collect()
         };
         if !unknown.is_empty() {
             self.watched.borrow_mut().extend(unknown);
-            let (again, more) = self.look(node, true).await?;
+            let (again, more) = self.look(node, false).await?;
             look = again;
             heard.extend(more);
         }

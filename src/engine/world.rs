@@ -199,6 +199,11 @@ impl World {
         self.clock.now()
     }
 
+    /// How many records there are.
+    pub(super) fn record_count(&self) -> usize {
+        self.records.borrow().len()
+    }
+
     /// Writes down what happened now.
     pub(super) fn record(&self, what: What) {
         let record = Record { t: LessonTime(self.now()), real_us: Some(self.clock.real_us()), what };
