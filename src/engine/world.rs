@@ -210,10 +210,6 @@ impl World {
         self.records.borrow_mut().push(record);
     }
 
-    pub(super) fn record_count(&self) -> usize {
-        self.records.borrow().len()
-    }
-
     /// The event that last sent a command.
     pub(super) fn last_sender(&self) -> Option<usize> {
         self.records.borrow().iter().rev().find_map(|record| match record.what {
