@@ -59,10 +59,8 @@ fn certain<'a>(argv: &'a [String], reply: &Reply) -> Option<(&'a str, u64)> {
     let name = word(0)?.to_ascii_uppercase();
     let key = word(1)?;
     match (name.as_str(), reply) {
-        ("EXPIRE", Reply::Int(1)) => Some((key, number(2, 1000)?)),
-        ("PEXPIRE", Reply::Int(1)) => Some((key, number(2, 1)?)),
-        ("SETEX", Reply::Status(_)) => Some((key, number(2, 1000)?)),
-        ("PSETEX", Reply::Status(_)) => Some((key, number(2, 1)?)),
+        ("EXPIRE", Reply::Int(1)) | ("SETEX", Reply::Status(_)) => Some((key, number(2, 1000)?)),
+        ("PEXPIRE", Reply::Int(1)) | ("PSETEX", Reply::Status(_)) => Some((key, number(2, 1)?)),
         // With GET the reply is the old value, also where nothing was set; then the value itself must tell.
         ("SET", Reply::Status(_)) => Some((key, option(argv.get(3..)?)?)),
         ("GETEX", Reply::Bulk(_)) => Some((key, option(argv.get(2..)?)?)),
