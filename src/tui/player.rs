@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+pub use super::answer::{Given, Grade};
 use super::keys::Action;
 use super::recording::{AskStop, Recording};
 use crate::trace::LessonTime;
@@ -32,6 +33,8 @@ pub struct Player {
     pub hint: bool,
     /// The number being typed.
     pub typed: String,
+    /// Where to go as soon as there is a recording.
+    pub resume: Option<LessonTime>,
     /// Microseconds of real time since the playhead came to its stop.
     lingered: u64,
 }
@@ -76,19 +79,6 @@ impl Focus {
     }
 }
 
-/// What the student answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
-    /// This choice, from 0.
-    Choice(usize),
-    /// This time.
-    Time(LessonTime),
-    /// Asked for the model answer.
-    Revealed,
-    /// Passed.
-    Skipped,
-}
-
 /// Slowest and fastest speed, as powers of two.
 pub const SPEEDS: std::ops::RangeInclusive<i8> = -3..=7;
 
@@ -117,6 +107,7 @@ impl Player {
             answers: BTreeMap::new(),
             hint: false,
             typed: String::new(),
+            resume: None,
             lingered: 0,
         }
     }
@@ -186,7 +177,7 @@ impl Player {
             Action::PageDown => self.scroll_by(8),
             Action::Hint => self.hint = !self.hint,
             Action::Choose(number) => self.answer(Given::Choice(usize::from(number) - 1), recording),
-            Action::Type(c) if self.typed.len() < 9 => self.typed.push(c),
+            Action::Type(c) if self.typed.len() < 12 => self.typed.push(c),
             Action::Erase => drop(self.typed.pop()),
             Action::Skip => self.answer(Given::Skipped, recording),
             _ => {}
@@ -199,6 +190,13 @@ impl Player {
             self.answers.insert((self.variant, ask.event), given);
             self.typed.clear();
             self.lingered = 0;
+        }
+    }
+
+    /// Records how the student's own answer compares with the model answer that was revealed.
+    pub fn grade(&mut self, grade: Grade, recording: &Recording) {
+        if let Some((ask, Some(Given::Revealed | Given::Graded(_)))) = self.question(recording) {
+            self.answers.insert((self.variant, ask.event), Given::Graded(grade));
         }
     }
 
@@ -264,6 +262,11 @@ impl Player {
         self.go(Playhead { us, pos }, recording);
     }
 
+    /// Goes to the end of the instant `t`, or to the open question before it.
+    pub fn go_to_time(&mut self, t: LessonTime, recording: &Recording) {
+        self.move_to_time(t.ms() * 1000, recording);
+    }
+
     fn go_to_record(&mut self, record: usize, recording: &Recording) {
         self.playing = false;
         let stop = recording.timeline.stops[recording.timeline.stop_of(record)];
@@ -327,6 +330,7 @@ impl Player {
         self.scroll = [0; 4];
         self.hint = false;
         self.typed.clear();
+        self.resume = None;
         self.lingered = 0;
     }
 }

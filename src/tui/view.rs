@@ -9,7 +9,7 @@
 //! ```
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 
 use super::app::{App, Run};
 use super::canvas::Canvas;
@@ -61,28 +61,35 @@ impl Scene<'_> {
     }
 }
 
-/// Draws `app` into `buffer`.
-pub fn draw(app: &App, buffer: &mut Buffer) {
+/// Draws `app` into `buffer`; returns where text is being typed, if it is.
+pub fn draw(app: &App, buffer: &mut Buffer) -> Option<Position> {
     let area = buffer.area;
     let mut canvas = Canvas::new(buffer, app.theme);
     let ui = Ui::new(app.lang);
     if area.width < MINIMUM.0 || area.height < MINIMUM.1 {
         message::too_small(&mut canvas, ui, area);
-        return;
+        return None;
     }
     let [top, main, bottom] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)]).areas(area);
     match &app.player {
         None => {
-            header::catalogue(&mut canvas, ui, top);
+            header::catalogue(&mut canvas, app, ui, top);
             catalogue::draw(&mut canvas, app, ui, main);
         }
         Some(player) => draw_player(&mut canvas, app, ui, player, top, main),
     }
-    footer::draw(&mut canvas, ui, &app.layers(), bottom);
+    match &app.notice {
+        Some(notice) => footer::notice(&mut canvas, notice, bottom),
+        None => footer::draw(&mut canvas, ui, &app.layers(), bottom),
+    }
+    if let Some(asking) = &app.asking {
+        message::asking(&mut canvas, app, ui, asking, main);
+    }
     if let Some(scroll) = app.help {
         help::draw(&mut canvas, app, ui, scroll, main);
     }
+    canvas.cursor
 }
 
 fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top: Rect, main: Rect) {

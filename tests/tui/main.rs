@@ -1,6 +1,7 @@
 //! The player on runs that were written by hand: no Redis, no terminal, and every record is known.
 
 mod keys;
+mod progress;
 mod screens;
 mod scribe;
 mod sizes;
