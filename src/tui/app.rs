@@ -131,10 +131,12 @@ impl App {
         std::mem::take(&mut self.requests)
     }
 
-    /// A run has been made, or has failed.
-    pub fn ran(&mut self, key: RunKey, run: Run) {
+    /// A run has been made, or has failed. Returns whether it is the one that is shown: those of the other variants are
+    /// only put by.
+    pub fn ran(&mut self, key: RunKey, run: Run) -> bool {
         self.runs.insert(key, run);
         self.resume();
+        self.player.as_ref().is_some_and(|player| (player.entry, player.variant) == (key.entry, key.variant))
     }
 
     /// Whether a run is still being made.

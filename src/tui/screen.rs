@@ -67,14 +67,13 @@ pub fn run(
         }
         while let Some(message) = worker.message() {
             match message {
-                Message::Ran(key, run) => app.ran(key, run),
+                Message::Ran(key, run) => changed |= app.ran(key, run),
                 Message::Panicked => {
                     let said = terminal.panics();
                     drop(terminal);
                     bail!("running the lessons failed, which is a mistake in lockscope itself:\n{said}");
                 }
             }
-            changed = true;
         }
         if let Some(keeper) = &keeper {
             if let Some((progress, touched)) = app.take_save() {

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 use std::io::{self, BufWriter, Stdout, Write, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crossterm::cursor::{Hide, Show};
@@ -30,8 +31,17 @@ impl Drop for Restore {
     }
 }
 
-/// Gives the terminal back. Errors are of no use here: there is nobody left to tell.
+/// Whether the terminal is ours.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Gives the terminal back, once: leaving the alternate screen puts the cursor where it was before, and a second time
+/// that would be on top of what has been printed since, which after a panic is the reason of it.
+///
+/// Errors are of no use here: there is nobody left to tell.
 pub(super) fn restore() {
+    if !TAKEN.swap(false, Ordering::Relaxed) {
+        return;
+    }
     let _ = execute!(stdout(), LeaveAlternateScreen, Show);
     let _ = disable_raw_mode();
     let _ = stdout().flush();
@@ -54,6 +64,7 @@ impl Borrowed {
         DRAWS.set(true);
         let panics = install_panic_hook();
         enable_raw_mode()?;
+        TAKEN.store(true, Ordering::Relaxed);
         // From here on every way out restores.
         let restore = Restore;
         execute!(stdout(), EnterAlternateScreen, Hide)?;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
+pub mod monitor;
+
 use lockscope::engine::{ClockKind, Engine};
 use lockscope::lesson::{Judgement, Plan, RunLesson, judge};
 use lockscope::servers::Binary;

@@ -1,0 +1,157 @@
+//! What a lesson run costs: time per lesson, lesson time against real time, and the ratio to a floor.
+//!
+//! The floor of a lesson is as many commands as its run sent (the engine's own included), sent bare, one after another,
+//! on one connection. Servers' start and the real expiries (Redis needs a millisecond or two for each) are apart, since
+//! neither is the engine's. Last, how soon the servers are gone after lockscope was killed with SIGKILL.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use common::monitor::watch;
+use lockscope::engine::{ClockKind, run_on, setup};
+use lockscope::lesson::{self, Plan, ServersKind};
+use lockscope::servers::{Binary, Fleet, Persistence, Setup, Shape};
+use lockscope::trace::{Cause, Trace, What};
+
+/// Runs per lesson, of which the median is shown.
+const RUNS: usize = 50;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let binary = Binary::find(None).expect("a redis-server; `make bench` gets one");
+    println!("{:28} {:>9} {:>9} {:>9} {:>8} {:>7}", "lesson", "lesson s", "run ms", "times", "commands", "floor ×");
+    let mut ratios = Vec::new();
+    for source in lesson::builtin() {
+        for plan in lesson::load(source).expect("a built-in lesson loads").plans {
+            let cost = runtime.block_on(measure(&binary, &plan));
+            let name = format!("{}/{}", plan.lesson, plan.variant);
+            let lesson_s = cost.lesson_ms / 1000.0;
+            print!("{name:28} {lesson_s:9.1} {:9.2} {:9.0}", cost.run_ms, cost.lesson_ms / cost.run_ms);
+            match cost.floor {
+                Some((commands, ratio)) => {
+                    ratios.push(ratio);
+                    println!(" {commands:8} {ratio:7.2}");
+                }
+                None => println!(" {:>8} {:>7}", "-", "-"),
+            }
+        }
+    }
+    ratios.sort_by(f64::total_cmp);
+    println!("floor ×: median {:.2}, worst {:.2}", ratios[ratios.len() / 2], ratios[ratios.len() - 1]);
+    killed();
+}
+
+struct Cost {
+    lesson_ms: f64,
+    run_ms: f64,
+    /// How many commands, and (run − expiries) / floor. None where the servers are more than one.
+    floor: Option<(usize, f64)>,
+}
+
+async fn measure(binary: &Binary, plan: &Plan) -> Cost {
+    let fleet = Fleet::new(binary.clone());
+    let (mut runs, mut net) = (Vec::new(), Vec::new());
+    let mut lesson_ms = 0.0;
+    for _ in 0..RUNS {
+        let servers = Rc::new(fleet.prepare(&setup(plan)).await.expect("servers"));
+        let begin = Instant::now();
+        let Some(trace) = run_on(&servers, binary, plan, ClockKind::Warp).await.expect("it runs") else { continue };
+        let run = begin.elapsed();
+        lesson_ms = trace.records.last().map_or(0, |record| record.t.ms()) as f64;
+        net.push(ms(run) - expiries_ms(&trace));
+        runs.push(ms(run));
+    }
+    let floor = match plan.servers.kind {
+        ServersKind::Single => {
+            let commands = watch(plan).await.seen.len();
+            Some((commands, median(net) / floor_ms(&fleet, commands).await))
+        }
+        _ => None,
+    };
+    Cost { lesson_ms, run_ms: median(runs), floor }
+}
+
+/// The time in which Redis really expired keys: from the record before an expiry to the expiry's own.
+fn expiries_ms(trace: &Trace) -> f64 {
+    let pairs = trace.records.windows(2);
+    let expired = pairs.filter(|pair| matches!(pair[1].what, What::Key { cause: Cause::Expiry, .. }));
+    let us = expired.map(|pair| pair[1].real_us.unwrap_or(0) - pair[0].real_us.unwrap_or(0));
+    us.sum::<u64>() as f64 / 1000.0
+}
+
+/// So many commands, bare.
+async fn floor_ms(fleet: &Fleet, commands: usize) -> f64 {
+    let setup = Setup { shape: Shape::Single, persistence: Persistence::None, keys: vec!["k".to_owned()] };
+    let servers = fleet.prepare(&setup).await.expect("a server");
+    let conn = servers.connect("redis", "floor").await.expect("a connection");
+    let words: Vec<String> = ["SET", "k", "v"].map(str::to_owned).to_vec();
+    let mut times = Vec::new();
+    for _ in 0..RUNS {
+        let begin = Instant::now();
+        for _ in 0..commands {
+            conn.send(&words).await.expect("an answer");
+        }
+        times.push(ms(begin.elapsed()));
+    }
+    median(times)
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Kills lockscope in the middle of a replicated lesson and waits until its servers are gone.
+fn killed() {
+    let mut gone = Vec::new();
+    for _ in 0..5 {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_lockscope"))
+            .args(["--check", "--clock", "wall", "failover-lost-lock", "--jobs", "1"])
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("lockscope starts");
+        let servers = loop {
+            let servers = children(child.id());
+            if servers.len() >= 3 {
+                break servers;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        let begin = Instant::now();
+        child.kill().expect("it can be killed");
+        while servers.iter().any(|pid| alive(*pid)) {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        gone.push(ms(begin.elapsed()));
+        child.wait().expect("it is dead");
+    }
+    gone.sort_by(f64::total_cmp);
+    println!("servers gone after SIGKILL: median {:.1} ms, worst {:.1} ms", gone[gone.len() / 2], gone[gone.len() - 1]);
+}
+
+/// The redis-servers whose parent is `parent`.
+fn children(parent: u32) -> Vec<u32> {
+    let processes = std::fs::read_dir("/proc").expect("Linux");
+    let pids = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter(|pid| {
+        let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else { return false };
+        let Some((name, rest)) = stat.split_once('(').and_then(|(_, rest)| rest.split_once(')')) else { return false };
+        (name.contains("redis-server") || name.contains("valkey-server"))
+            && rest.split_whitespace().nth(1) == Some(&parent.to_string())
+    })
+    .collect()
+}
+
+/// Whether a process is there and is no zombie.
+fn alive(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| !stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X'])))
+}
