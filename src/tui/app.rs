@@ -1,5 +1,6 @@
 //! What is on, and how actions change it.
 
+mod lesson;
 mod list;
 mod memory;
 
@@ -192,6 +193,9 @@ impl App {
         if self.is_filtering() {
             return vec![Layer::Filter, Layer::Global];
         }
+        if self.ending().is_some() {
+            return vec![Layer::Ending, Layer::Global];
+        }
         match self.question() {
             Some((ask, None)) => layers.push(match ask.answer {
                 Answer::Choices(_) => Layer::Choices,
@@ -200,6 +204,9 @@ impl App {
             }),
             Some((_, Some(Given::Revealed))) => layers.push(Layer::Grading),
             _ => {}
+        }
+        if self.is_at_end() {
+            layers.push(Layer::AtEnd);
         }
         layers.push(if self.player.is_some() { Layer::Player } else { Layer::Catalogue });
         layers.push(Layer::Global);
@@ -235,7 +242,12 @@ impl App {
             }
             return;
         }
+        if self.ending().is_some() {
+            self.update_ending(action);
+            return;
+        }
         match action {
+            Action::Ending => self.open_ending(),
             Action::Quit => self.quit = true,
             Action::Language => self.lang = self.lang.other(),
             Action::Help => {

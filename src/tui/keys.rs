@@ -48,6 +48,8 @@ pub enum Action {
     Forget,
     ForgetAll,
     Confirm,
+    /// The page after the last event.
+    Ending,
 }
 
 /// Where a key means something. Several layers are active at once; the first that knows the key decides.
@@ -67,6 +69,10 @@ pub enum Layer {
     Reveal,
     /// The model answer is shown, and the own one is to be graded.
     Grading,
+    /// The page after the last event.
+    Ending,
+    /// The playhead is where nothing more comes.
+    AtEnd,
     /// The list of lessons.
     Catalogue,
     /// A lesson.
@@ -154,6 +160,15 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Filter, &[Code(C::Esc)], Action::Back, "esc", "key.filter_clear", Some(1)),
     b(Layer::Filter, &[Code(C::Up)], Action::Up, "↑", "key.up", None),
     b(Layer::Filter, &[Code(C::Down)], Action::Down, "↓", "key.down", Some(3)),
+    b(Layer::Ending, &[Code(C::Enter), Code(C::Right), Char(' ')], Action::Open, "enter", "key.item", Some(0)),
+    b(Layer::Ending, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", Some(3)),
+    b(Layer::Ending, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(2)),
+    b(Layer::Ending, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
+    b(Layer::Ending, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Ending, &[Code(C::Home)], Action::Home, "home", "key.home", None),
+    b(Layer::Ending, &[Code(C::End)], Action::End, "end", "key.end", None),
+    b(Layer::Ending, &[Code(C::Esc), Char('e'), Code(C::Left)], Action::Back, "esc", "key.timeline", Some(1)),
+    b(Layer::AtEnd, &[Char('e')], Action::Ending, "e", "key.ending", Some(0)),
     Binding {
         layer: Layer::Choices,
         keys: &[Digits('1', '9')],
@@ -232,6 +247,7 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Player, &[Code(C::Down)], Action::Down, "↓", "key.scroll_down", None),
     b(Layer::Player, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
     b(Layer::Player, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Player, &[Char('e')], Action::Ending, "e", "key.ending", None),
     b(Layer::Player, &[Char('h')], Action::Hint, "h", "key.hint", None),
     b(Layer::Player, &[Code(C::Esc)], Action::Back, "esc", "key.back", Some(8)),
     b(Layer::Global, &[Char('l')], Action::Language, "l", "key.language", Some(6)),

@@ -12,6 +12,7 @@
 pub mod answer;
 pub mod app;
 pub mod canvas;
+pub mod ending;
 pub mod keeper;
 pub mod keys;
 pub mod leave;

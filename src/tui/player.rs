@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 pub use super::answer::{Given, Grade};
+use super::ending::Ending;
 use super::keys::Action;
 use super::recording::{AskStop, Recording};
 use crate::trace::LessonTime;
@@ -33,6 +34,8 @@ pub struct Player {
     pub hint: bool,
     /// The number being typed.
     pub typed: String,
+    /// The page after the last event, while it is shown.
+    pub ending: Option<Ending>,
     /// Where to go as soon as there is a recording.
     pub resume: Option<LessonTime>,
     /// Microseconds of real time since the playhead came to its stop.
@@ -107,6 +110,7 @@ impl Player {
             answers: BTreeMap::new(),
             hint: false,
             typed: String::new(),
+            ending: None,
             resume: None,
             lingered: 0,
         }
@@ -267,7 +271,8 @@ impl Player {
         self.move_to_time(t.ms() * 1000, recording);
     }
 
-    fn go_to_record(&mut self, record: usize, recording: &Recording) {
+    /// Goes to the step in which `record` happens, or to the open question before it.
+    pub fn go_to_record(&mut self, record: usize, recording: &Recording) {
         self.playing = false;
         let stop = recording.timeline.stops[recording.timeline.stop_of(record)];
         self.go(Playhead::at(stop.t, stop.end), recording);

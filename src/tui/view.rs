@@ -13,7 +13,7 @@ use ratatui::layout::{Constraint, Layout, Position, Rect};
 
 use super::app::{App, Run};
 use super::canvas::Canvas;
-use super::panes::{catalogue, footer, header, help, inspector, log, message, question, story, timeline};
+use super::panes::{catalogue, ending, footer, header, help, inspector, log, message, question, story, timeline};
 use super::player::{Focus, Player};
 use super::recording::Recording;
 use super::strings::Ui;
@@ -77,7 +77,13 @@ pub fn draw(app: &App, buffer: &mut Buffer) -> Option<Position> {
             header::catalogue(&mut canvas, app, ui, top);
             catalogue::draw(&mut canvas, app, ui, main);
         }
-        Some(player) => draw_player(&mut canvas, app, ui, player, top, main),
+        Some(player) => {
+            draw_player(&mut canvas, app, ui, player, top, main);
+            if let (Some(ending), Some(lesson)) = (app.ending(), app.lesson(player.entry)) {
+                canvas.clear(main);
+                ending::draw(&mut canvas, app, ui, lesson, ending, main);
+            }
+        }
     }
     match &app.notice {
         Some(notice) => footer::notice(&mut canvas, notice, bottom),

@@ -1,5 +1,6 @@
 //! The player on runs that were written by hand: no Redis, no terminal, and every record is known.
 
+mod interview;
 mod keys;
 mod progress;
 mod screens;

@@ -106,6 +106,16 @@ pub fn opened(theme: Theme, lang: Lang) -> App {
     app
 }
 
+/// The same lesson with another question, in the format's words; no key is pressed yet.
+pub fn opened_asking(ask: &str, lang: Lang) -> App {
+    let from = YAML.find("    choices:").expect("the question has choices");
+    let to = YAML.find("    hint:").expect("the question has a hint");
+    let yaml = format!("{}    {ask}\n{}", &YAML[..from], &YAML[to..]);
+    let mut app = App::new(load_all([Source::new("lessons/asking.yaml", yaml)]), Some(0), PLAIN, lang);
+    run_all(&mut app);
+    app
+}
+
 /// Does what the worker does.
 pub fn run_all(app: &mut App) {
     for request in app.take_requests() {

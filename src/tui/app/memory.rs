@@ -128,6 +128,12 @@ impl App {
         lesson.and_then(|lesson| self.progress.of(lesson)).is_some_and(|played| !played.watched.is_empty())
     }
 
+    /// The question of `plan` that is remembered as `words`, in the student's language.
+    #[must_use]
+    pub fn question_named<'a>(&self, plan: &'a Plan, words: &str) -> Option<&'a str> {
+        asks(plan).find(|(_, ask)| question(ask) == words).map(|(_, ask)| ask.text.get(self.lang))
+    }
+
     /// The run of another variant of the open lesson, if it is there.
     #[must_use]
     pub fn recording_of(&self, variant: usize) -> Option<&super::Recording> {
