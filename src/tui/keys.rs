@@ -50,6 +50,9 @@ pub enum Action {
     Confirm,
     /// The page after the last event.
     Ending,
+    ZoomIn,
+    ZoomOut,
+    Squeeze,
 }
 
 /// Where a key means something. Several layers are active at once; the first that knows the key decides.
@@ -239,6 +242,9 @@ pub const BINDINGS: &[Binding] = &[
         label: "key.jump",
         footer: None,
     },
+    b(Layer::Player, &[Char('z')], Action::ZoomIn, "z", "key.zoom", Some(11)),
+    b(Layer::Player, &[Char('Z')], Action::ZoomOut, "Z", "key.zoom_out", None),
+    b(Layer::Player, &[Char('s')], Action::Squeeze, "s", "key.squeeze", None),
     b(Layer::Player, &[Code(C::Home)], Action::Home, "home", "key.home", None),
     b(Layer::Player, &[Code(C::End)], Action::End, "end", "key.end", None),
     b(Layer::Player, &[Code(C::Tab)], Action::FocusNext, "tab", "key.focus", Some(10)),

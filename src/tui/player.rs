@@ -34,6 +34,10 @@ pub struct Player {
     pub hint: bool,
     /// The number being typed.
     pub typed: String,
+    /// The timeline shows the whole run, halved so many times.
+    pub zoom: u8,
+    /// Whether idle stretches are squeezed.
+    pub squeeze: bool,
     /// The page after the last event, while it is shown.
     pub ending: Option<Ending>,
     /// Where to go as soon as there is a recording.
@@ -92,6 +96,9 @@ const COMFORTABLE_S: u64 = 24;
 const LINGER_TELLING_US: u64 = 2_400_000;
 const LINGER_US: u64 = 250_000;
 
+/// A part of the run as long as this is not zoomed into any further.
+const NARROW_MS: u64 = 40;
+
 /// One small step at 1×, in microseconds of lesson time.
 const FRAME_US: u64 = 100_000;
 
@@ -110,6 +117,8 @@ impl Player {
             answers: BTreeMap::new(),
             hint: false,
             typed: String::new(),
+            zoom: 0,
+            squeeze: false,
             ending: None,
             resume: None,
             lingered: 0,
@@ -151,7 +160,7 @@ impl Player {
     pub fn update(&mut self, action: Action, recording: &Recording) {
         let end = recording.timeline.end;
         let frame = shifted(FRAME_US, self.speed_of(recording)).max(1000);
-        let tenth = (end.ms() * 100).max(1000);
+        let tenth = ((end.ms() * 100) >> self.zoom).max(1000);
         match action {
             Action::TogglePlay => self.toggle(recording),
             Action::Previous => self.step_back(recording),
@@ -173,6 +182,9 @@ impl Player {
             }
             Action::Faster => self.speed = Some((self.speed_of(recording) + 1).min(*SPEEDS.end())),
             Action::Slower => self.speed = Some((self.speed_of(recording) - 1).max(*SPEEDS.start())),
+            Action::ZoomIn if (end.ms() >> self.zoom) > NARROW_MS => self.zoom += 1,
+            Action::ZoomOut => self.zoom = self.zoom.saturating_sub(1),
+            Action::Squeeze => self.squeeze = !self.squeeze,
             Action::FocusNext => self.focus = self.focus.turned(1),
             Action::FocusPrevious => self.focus = self.focus.turned(3),
             Action::Up => self.scroll_by(-1),

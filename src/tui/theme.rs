@@ -21,6 +21,11 @@ pub struct Theme {
 #[expect(missing_docs, reason = "the names say what they stand for")]
 pub enum Glyph {
     Works,
+    WorksLeft,
+    WorksRight,
+    Master,
+    Replica,
+    Squeezed,
     Waits,
     Paused,
     Down,
@@ -171,7 +176,12 @@ impl Theme {
     #[must_use]
     pub const fn glyph(self, glyph: Glyph) -> &'static str {
         let (fine, ascii) = match glyph {
-            Glyph::Works => ("═", "-"),
+            Glyph::Works => ("━", "-"),
+            Glyph::WorksLeft => ("╸", "-"),
+            Glyph::WorksRight => ("╺", "-"),
+            Glyph::Master => ("─", "-"),
+            Glyph::Replica => ("┈", "."),
+            Glyph::Squeezed => ("≈", "~"),
             Glyph::Waits => ("┄", "."),
             Glyph::Paused => ("z", "z"),
             Glyph::Down => ("╳", "x"),

@@ -2,6 +2,7 @@
 
 mod interview;
 mod keys;
+mod lanes;
 mod progress;
 mod screens;
 mod scribe;

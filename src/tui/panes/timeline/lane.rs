@@ -4,7 +4,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::View;
-use crate::trace::{Fill, Lane, Mark, Sign, Stretch};
+use super::legend::Legend;
+use crate::trace::{Fill, Lane, Mark, Outcome, Role, Sign, Stretch};
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::cause_text;
 use crate::tui::text::width;
@@ -19,10 +20,17 @@ struct Seen<'a> {
 }
 
 /// Draws `lanes` over one another into row `y`; returns whether a mark stands under the playhead.
-pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&Lane], y: u16) -> bool {
+pub fn draw(
+    canvas: &mut Canvas<'_>,
+    scene: &Scene<'_>,
+    view: &View,
+    lanes: &[&Lane],
+    y: u16,
+    legend: &mut Legend,
+) -> bool {
     let theme = canvas.theme;
     for lane in lanes {
-        let seen = fills(canvas, view, lane, y);
+        let seen = fills(canvas, view, lane, y, legend);
         for seen in &seen {
             words(canvas, scene, view, seen, y);
         }
@@ -38,6 +46,7 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&L
                 }
                 marked = true;
             }
+            legend.saw(glyph, style);
             let style = if column == view.playhead { style.patch(theme.selected()) } else { style };
             canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);
         }
@@ -49,13 +58,17 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&L
     marked
 }
 
-fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16) -> Vec<Seen<'a>> {
+fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16, legend: &mut Legend) -> Vec<Seen<'a>> {
     let theme = canvas.theme;
     let mut seen: Vec<Seen<'a>> = Vec::new();
     for column in 0..=view.last {
         let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
         let Some(stretch) = lane.stretch_in(from, until, view.limit) else { continue };
-        let (pattern, style) = pattern(theme, &stretch.fill);
+        let (fine, style) = pattern(theme, &stretch.fill);
+        if let Some(glyph) = glyph(&stretch.fill) {
+            legend.saw(glyph, style);
+        }
+        let pattern = half(theme, view, stretch, column).unwrap_or(fine);
         canvas.sign(view.scale.left + column, y, pattern, style);
         match seen.last_mut() {
             Some(last) if std::ptr::eq(last.stretch, stretch) => last.last = column,
@@ -99,7 +112,16 @@ fn texts(scene: &Scene<'_>, fill: &Fill) -> Vec<String> {
         Fill::Waits(_) => vec![format!("{} ", ui.get("lane.waits"))],
         // The mark of the crash stands in the first column.
         Fill::Down => vec![format!("  {} ", ui.get("inspector.down"))],
-        Fill::Held => vec![format!("{} ", ui.get("lane.held"))],
+        Fill::Held { waiting: 0, shut } => {
+            vec![if *shut { format!("{} ", ui.get("lane.held")) } else { String::new() }]
+        }
+        Fill::Held { waiting, shut } => {
+            let waiting = waiting.to_string();
+            let word = if *shut { format!("{} ", ui.get("lane.held")) } else { String::new() };
+            vec![format!("{word}{} ", ui.fill("lane.waiting", &[("n", &waiting)])), format!("{waiting} "), waiting]
+        }
+        Fill::Role(Role::Master) => vec![format!("{} ", ui.get("inspector.master"))],
+        Fill::Role(Role::Replica) => vec![format!("{} ", ui.get("inspector.replica"))],
         Fill::Slow => vec![format!("{} ", ui.get("lane.slow"))],
         Fill::Cut => vec![format!("{} ", ui.get("lane.cut"))],
         Fill::Paused => vec![format!("{} ", ui.get("lane.paused"))],
@@ -123,6 +145,36 @@ const fn stuck_key(kind: crate::trace::FindingKind) -> &'static str {
     }
 }
 
+/// Half of a column, where a job begins or ends in the middle of it.
+fn half(theme: Theme, view: &View, stretch: &Stretch, column: u16) -> Option<&'static str> {
+    if !matches!(stretch.fill, Fill::Works(_)) {
+        return None;
+    }
+    let middle = view.scale.middle(column);
+    let (begins_late, ends_early) = (stretch.from >= middle, stretch.to <= middle);
+    match (begins_late, ends_early) {
+        (true, false) => Some(theme.glyph(Glyph::WorksRight)),
+        (false, true) => Some(theme.glyph(Glyph::WorksLeft)),
+        _ => None,
+    }
+}
+
+/// The sign of a fill that has one.
+const fn glyph(fill: &Fill) -> Option<Glyph> {
+    Some(match fill {
+        Fill::Works(_) => Glyph::Works,
+        Fill::Waits(_) => Glyph::Waits,
+        Fill::Paused => Glyph::Paused,
+        Fill::Down => Glyph::Down,
+        Fill::Held { .. } => Glyph::Held,
+        Fill::Slow => Glyph::Slow,
+        Fill::Cut => Glyph::Cut,
+        Fill::Inside(_) => Glyph::Inside,
+        Fill::Stuck(..) => Glyph::Stuck,
+        Fill::Role(_) | Fill::Owned { .. } | Fill::Believes(_) => return None,
+    })
+}
+
 fn pattern(theme: Theme, fill: &Fill) -> (&'static str, Style) {
     match fill {
         Fill::Owned { owner: Some(owner), .. } | Fill::Believes(owner) => {
@@ -133,7 +185,10 @@ fn pattern(theme: Theme, fill: &Fill) -> (&'static str, Style) {
         Fill::Waits(client) => (theme.glyph(Glyph::Waits), theme.owner(*client)),
         Fill::Paused => (theme.glyph(Glyph::Paused), theme.warning()),
         Fill::Down => (theme.glyph(Glyph::Down), theme.violation()),
-        Fill::Held => (theme.glyph(Glyph::Held), theme.warning()),
+        Fill::Held { shut: true, .. } => (theme.glyph(Glyph::Held), theme.warning()),
+        Fill::Held { .. } => (theme.glyph(Glyph::Held), theme.secondary()),
+        Fill::Role(Role::Master) => (theme.glyph(Glyph::Master), theme.text()),
+        Fill::Role(Role::Replica) => (theme.glyph(Glyph::Replica), theme.secondary()),
         Fill::Slow => (theme.glyph(Glyph::Slow), theme.warning()),
         Fill::Cut => (theme.glyph(Glyph::Cut), theme.warning()),
         Fill::Inside(_) => (theme.glyph(Glyph::Inside), theme.violation()),
@@ -173,6 +228,9 @@ fn sign(scene: &Scene<'_>, theme: Theme, mark: &Mark) -> (Glyph, Style) {
         Sign::Restarted => (Glyph::Restarted, plain),
         Sign::Promoted => (Glyph::Promoted, plain),
         Sign::Demoted => (Glyph::Demoted, plain),
+        Sign::Tick(Outcome::Renewed) => (Glyph::Renewed, plain),
+        Sign::Tick(Outcome::Lost) => (Glyph::Violation, theme.violation()),
+        Sign::Tick(_) => (Glyph::Refused, theme.warning()),
     }
 }
 
@@ -190,7 +248,7 @@ fn note(scene: &Scene<'_>, mark: &Mark) -> Option<String> {
         Sign::Restarted => ui.get("note.restarted").to_owned(),
         Sign::Promoted => ui.get("note.promoted").to_owned(),
         Sign::Demoted => ui.get("note.demoted").to_owned(),
-        Sign::Refused | Sign::ToldLost => return None,
+        Sign::Refused | Sign::ToldLost | Sign::Tick(_) => return None,
     })
 }
 
