@@ -26,5 +26,5 @@ pub use reply::Reply;
 pub use state::State;
 pub use text::{Lang, Text};
 pub use time::LessonTime;
-pub use timeline::{Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Timeline};
+pub use timeline::{Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Sweep, Timeline};
 pub use verdict::verdict;

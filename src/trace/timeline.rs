@@ -9,7 +9,7 @@ mod lanes;
 mod standing;
 mod stops;
 
-pub use lanes::{Fill, Lane, LaneKind, Mark, Sign, Stretch};
+pub use lanes::{Fill, Lane, LaneKind, Mark, Sign, Stretch, Sweep};
 pub use standing::Standing;
 pub use stops::{Marker, MarkerKind, Stop};
 

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
-use super::text::{cut, width};
+use super::text::{cut, is_simple, width};
 use super::theme::{Glyph, Theme};
 
 /// A buffer with a theme.
@@ -39,6 +39,14 @@ impl<'a> Canvas<'a> {
         }
         let room = usize::from(max.min(area.right() - x));
         let plain = self.theme.plain(text);
+        if plain.len() <= room && is_simple(&plain) {
+            for (sign, x) in plain.chars().zip(x..) {
+                if let Some(cell) = self.buffer.cell_mut((x, y)) {
+                    cell.set_char(sign).set_style(style);
+                }
+            }
+            return x + u16::try_from(plain.len()).unwrap_or(0);
+        }
         if width(&plain) <= room {
             return self.buffer.set_stringn(x, y, &*plain, room, style).0;
         }

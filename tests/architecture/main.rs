@@ -28,11 +28,7 @@ const KNOWS: &[(&str, &[&str])] = &[
 const CRATES: &[(&str, &[&str], &str)] = &[
     ("redis", &["servers", "engine"], "the player and the checker read traces; they never talk to Redis"),
     ("tokio", &["servers", "engine", "main"], "everything else is synchronous, and pure"),
-    (
-        "rustix",
-        &["servers", "tui/leave", "main"],
-        "processes are handled where they are started, a hang-up where it is left",
-    ),
+    ("rustix", &["servers", "tui", "main"], "processes are handled where they are started, a hang-up where it is left"),
     ("ratatui", &["tui"], "one module draws"),
     ("crossterm", &["tui", "main"], "one module reads keys"),
     ("clap", &["cli", "main"], "the command line ends where the program begins"),

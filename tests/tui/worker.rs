@@ -1,5 +1,6 @@
 //! The thread that runs lessons.
 
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use lockscope::lesson::{Plan, RunFailure, RunLesson};
@@ -61,4 +62,34 @@ fn what_cannot_be_run_names_its_line() {
     worker.request(Request { key: KEY, plan: plan(0) });
     let Message::Ran(KEY, Run::Failed(why)) = next(&worker) else { panic!("it cannot be run") };
     assert!(why.contains("lessons/wrong-delete.yaml:11: redlock"), "{why}");
+}
+
+/// Says that it has begun, and goes on until it is told to stop.
+struct Endless {
+    begun: Sender<()>,
+    stop: Receiver<()>,
+}
+
+impl RunLesson for Endless {
+    fn run(&mut self, _: &Plan) -> Result<Trace, RunFailure> {
+        self.begun.send(()).expect("the test waits for it");
+        self.stop.recv().expect("the test ends it");
+        Err(RunFailure::Environment("stopped".to_owned()))
+    }
+}
+
+#[test]
+fn who_leaves_does_not_wait_for_an_endless_lesson() {
+    let (begun, has_begun) = channel();
+    let (stop, stopped) = channel();
+    let worker = Worker::start(|| Box::new(Endless { begun, stop: stopped })).expect("a thread");
+    worker.request(Request { key: KEY, plan: plan(0) });
+    has_begun.recv().expect("it begins");
+    let (left, has_left) = channel();
+    std::thread::spawn(move || {
+        drop(worker);
+        left.send(()).expect("the test waits for it");
+    });
+    has_left.recv_timeout(Duration::from_secs(30)).expect("the worker lets us go");
+    stop.send(()).expect("the lesson is still being run");
 }

@@ -26,12 +26,18 @@ impl<K: Ord + Clone> Spells<K> {
         if self.open.contains_key(key) {
             return;
         }
-        let just_ended = self.over.iter().rposition(|(k, finding)| k == key && finding.to == Some(step.t()));
-        let finding = match just_ended {
+        let finding = match self.just_ended(step.t(), key) {
             Some(i) => Finding { to: None, end_record: None, ..self.over.remove(i).1 },
             None => begin(),
         };
         self.open.insert(key.clone(), finding);
+    }
+
+    /// The spell of `key` that ended at this very instant, if there is one. Spells are over in the order of time, so
+    /// that only the tail has to be looked at, however many there have been.
+    fn just_ended(&self, now: LessonTime, key: &K) -> Option<usize> {
+        let tail = self.over.iter().rev().take_while(|(_, finding)| finding.to == Some(now));
+        tail.zip(1..).find(|((k, _), _)| k == key).map(|(_, back)| self.over.len() - back)
     }
 
     /// The spell ends with this record, if it is under way.

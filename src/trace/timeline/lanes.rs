@@ -1,11 +1,13 @@
 //! The lanes of the timeline: who holds, who believes, who works, what servers and links do, and where these clash.
 //!
 //! Each lane is a list of stretches that do not overlap, and a list of marks, both in order, so that a column of the
-//! screen finds what is in it by binary search.
+//! screen finds what is in it without walking over what is not ([`Sweep`]).
 
 mod build;
+mod sweep;
 
 pub(super) use build::lanes;
+pub use sweep::Sweep;
 
 use crate::trace::{Cause, FindingKind, LessonTime, Outcome, Role};
 
@@ -166,16 +168,12 @@ impl Lane {
     /// first `limit` records may be known. Of several, the one that begins last.
     #[must_use]
     pub fn stretch_in(&self, from: LessonTime, until: LessonTime, limit: usize) -> Option<&Stretch> {
-        let begun = self.stretches.partition_point(|stretch| stretch.from < until && stretch.record < limit);
-        let last = self.stretches.get(begun.checked_sub(1)?)?;
-        // A stretch of no length is still seen in the column in which it begins.
-        (last.from >= from || last.to > from || last.end_record >= limit).then_some(last)
+        Sweep::new(self, limit).stretch_in(from, until)
     }
 
     /// The first mark between `from` (included) and `until` (not included) among the first `limit` records.
     #[must_use]
     pub fn mark_in(&self, from: LessonTime, until: LessonTime, limit: usize) -> Option<&Mark> {
-        let before = self.marks.partition_point(|mark| mark.t < from);
-        self.marks.get(before).filter(|mark| mark.t < until && mark.record < limit)
+        Sweep::new(self, limit).mark_in(from, until)
     }
 }

@@ -9,6 +9,7 @@ mod scale;
 
 use ratatui::layout::Rect;
 
+use crate::trace::LessonTime;
 use crate::tui::canvas::Canvas;
 use crate::tui::player::Focus;
 use crate::tui::text::width;
@@ -39,6 +40,13 @@ pub struct View {
     pub limit: usize,
     /// The last column that may be seen.
     pub last: u16,
+}
+
+impl View {
+    /// The columns that may be seen, each with its first instant and that of the next one.
+    pub fn columns(&self) -> impl Iterator<Item = (u16, LessonTime, LessonTime)> {
+        (0..=self.last).map(|column| (column, self.scale.start(column), self.scale.start(column + 1)))
+    }
 }
 
 /// Draws the timeline.

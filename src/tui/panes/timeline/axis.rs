@@ -90,8 +90,7 @@ pub fn markers(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, y: u16, 
     let theme = canvas.theme;
     let markers = &scene.recording.timeline.markers;
     let mut under_playhead = false;
-    for column in 0..=view.last {
-        let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
+    for (column, from, until) in view.columns() {
         let first = markers.partition_point(|marker| marker.t < from);
         let here = markers[first..].iter().take(CROWD).take_while(|marker| marker.t < until);
         let Some(marker) = here.filter(|marker| marker.record < view.limit).max_by_key(|marker| marker.kind) else {

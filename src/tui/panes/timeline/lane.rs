@@ -1,11 +1,13 @@
 //! One lane: fills first, then the letters and words on them, then the marks.
 
+use std::borrow::Cow;
+
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::View;
 use super::legend::Legend;
-use crate::trace::{Fill, Lane, Mark, Outcome, Role, Sign, Stretch};
+use crate::trace::{Fill, Lane, Mark, Outcome, Role, Sign, Stretch, Sweep};
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::cause_text;
 use crate::tui::text::width;
@@ -61,9 +63,9 @@ pub fn draw(
 fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16, legend: &mut Legend) -> Vec<Seen<'a>> {
     let theme = canvas.theme;
     let mut seen: Vec<Seen<'a>> = Vec::new();
-    for column in 0..=view.last {
-        let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
-        let Some(stretch) = lane.stretch_in(from, until, view.limit) else { continue };
+    let mut sweep = Sweep::new(lane, view.limit);
+    for (column, from, until) in view.columns() {
+        let Some(stretch) = sweep.stretch_in(from, until) else { continue };
         let (fine, style) = pattern(theme, &stretch.fill);
         if let Some(glyph) = glyph(&stretch.fill) {
             legend.saw(glyph, style);
@@ -84,7 +86,7 @@ fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_
     let room = seen.last - seen.first + 1;
     // Right of the playhead rather than under it.
     let shift = u16::from(seen.first == view.playhead && room > 1);
-    for text in texts(scene, &seen.stretch.fill) {
+    for text in texts(scene, &seen.stretch.fill, room) {
         let taken = u16::try_from(width(&text)).unwrap_or(u16::MAX);
         if taken > 0 && taken + shift <= room {
             canvas.put(view.scale.left + seen.first + shift, y, taken, &text, style.patch(canvas.theme.strong()));
@@ -93,41 +95,44 @@ fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_
     }
 }
 
-/// What may be written on a stretch, the longest first.
-fn texts(scene: &Scene<'_>, fill: &Fill) -> Vec<String> {
+/// What may be written on a stretch of `room` columns, the longest first.
+fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> {
     let ui = scene.ui;
-    let name = |client: &usize| {
-        scene.recording.trace.header.clients.get(*client).map_or_else(String::new, |client| client.name.clone())
+    let name = |client: &usize| -> Cow<'a, str> {
+        scene.recording.trace.header.clients.get(*client).map_or("", |client| client.name.as_str()).into()
     };
+    let word = |key| Cow::from(format!("{} ", ui.get(key)));
     match fill {
         Fill::Owned { owner: Some(owner), forever: true } => {
-            vec![format!("{} {} ", name(owner), ui.get("lane.forever")), name(owner)]
+            vec![format!("{} {} ", name(owner), ui.get("lane.forever")).into(), name(owner)]
         }
         Fill::Owned { owner: Some(owner), .. } | Fill::Believes(owner) => vec![name(owner)],
+        // Where a long run is squeezed together, most stretches are as narrow as this.
+        Fill::Inside(who) if usize::from(room) < who.len() => Vec::new(),
         Fill::Inside(who) => {
-            let who: Vec<String> = who.iter().map(name).collect();
+            let who = who.iter().map(name).collect::<Vec<_>>().join("+");
             let bang = scene.app.theme.glyph(Glyph::Inside);
-            vec![format!("{bang}{}{bang}", who.join("+")), who.join("+")]
+            vec![format!("{bang}{who}{bang}").into(), who.into()]
         }
-        Fill::Waits(_) => vec![format!("{} ", ui.get("lane.waits"))],
+        Fill::Waits(_) => vec![word("lane.waits")],
         // The mark of the crash stands in the first column.
-        Fill::Down => vec![format!("  {} ", ui.get("inspector.down"))],
-        Fill::Held { waiting: 0, shut } => {
-            vec![if *shut { format!("{} ", ui.get("lane.held")) } else { String::new() }]
-        }
+        Fill::Down => vec![format!("  {} ", ui.get("inspector.down")).into()],
+        Fill::Held { waiting: 0, shut: false } => Vec::new(),
+        Fill::Held { waiting: 0, .. } => vec![word("lane.held")],
         Fill::Held { waiting, shut } => {
-            let waiting = waiting.to_string();
-            let word = if *shut { format!("{} ", ui.get("lane.held")) } else { String::new() };
-            vec![format!("{word}{} ", ui.fill("lane.waiting", &[("n", &waiting)])), format!("{waiting} "), waiting]
+            let count = waiting.to_string();
+            let held = if *shut { word("lane.held") } else { "".into() };
+            let full = format!("{held}{} ", ui.fill("lane.waiting", &[("n", &count)]));
+            vec![full.into(), format!("{count} ").into(), count.into()]
         }
-        Fill::Role(Role::Master) => vec![format!("{} ", ui.get("inspector.master"))],
-        Fill::Role(Role::Replica) => vec![format!("{} ", ui.get("inspector.replica"))],
-        Fill::Slow => vec![format!("{} ", ui.get("lane.slow"))],
-        Fill::Cut => vec![format!("{} ", ui.get("lane.cut"))],
-        Fill::Paused => vec![format!("{} ", ui.get("lane.paused"))],
+        Fill::Role(Role::Master) => vec![word("inspector.master")],
+        Fill::Role(Role::Replica) => vec![word("inspector.replica")],
+        Fill::Slow => vec![word("lane.slow")],
+        Fill::Cut => vec![word("lane.cut")],
+        Fill::Paused => vec![word("lane.paused")],
         Fill::Stuck(kind, who) => {
             let word = ui.get(stuck_key(*kind));
-            vec![format!("{} {word} ", who.join("+")), format!("{word} "), who.join("+")]
+            vec![format!("{} {word} ", who.join("+")).into(), format!("{word} ").into(), who.join("+").into()]
         }
         Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
     }
@@ -198,11 +203,11 @@ fn pattern(theme: Theme, fill: &Fill) -> (&'static str, Style) {
 
 /// The marks of a lane that are seen, one a column at most.
 fn marks<'a>(view: &View, lane: &'a Lane) -> Vec<(u16, &'a Mark)> {
-    let in_column = |column| {
-        let (from, until) = (view.scale.start(column), view.scale.start(column + 1));
-        lane.mark_in(from, until, view.limit).map(|mark| (column, mark))
-    };
-    (0..=view.last).filter_map(in_column).collect()
+    if lane.marks.is_empty() {
+        return Vec::new();
+    }
+    let mut sweep = Sweep::new(lane, view.limit);
+    view.columns().filter_map(|(column, from, until)| Some((column, sweep.mark_in(from, until)?))).collect()
 }
 
 /// Whether the step in which `record` happens breaks something at that instant.
@@ -220,16 +225,14 @@ fn sign(scene: &Scene<'_>, theme: Theme, mark: &Mark) -> (Glyph, Style) {
         Sign::Expired => (Glyph::Expired, plain),
         Sign::Deleted(_) if breaks(scene, mark.record) => (Glyph::Violation, theme.violation()),
         Sign::Freed(_) | Sign::Deleted(_) => (Glyph::Freed, plain),
-        Sign::Renewed(_) => (Glyph::Renewed, plain),
+        Sign::Renewed(_) | Sign::Tick(Outcome::Renewed) => (Glyph::Renewed, plain),
         Sign::RenewedByOther(_) => (Glyph::Renewed, theme.violation()),
-        Sign::Vanished(_) | Sign::ToldLost => (Glyph::Violation, theme.violation()),
+        Sign::Vanished(_) | Sign::ToldLost | Sign::Tick(Outcome::Lost) => (Glyph::Violation, theme.violation()),
         Sign::Refused => (Glyph::Refused, plain),
         Sign::Crashed => (Glyph::Crashed, theme.violation()),
         Sign::Restarted => (Glyph::Restarted, plain),
         Sign::Promoted => (Glyph::Promoted, plain),
         Sign::Demoted => (Glyph::Demoted, plain),
-        Sign::Tick(Outcome::Renewed) => (Glyph::Renewed, plain),
-        Sign::Tick(Outcome::Lost) => (Glyph::Violation, theme.violation()),
         Sign::Tick(_) => (Glyph::Refused, theme.warning()),
     }
 }
