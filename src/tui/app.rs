@@ -196,6 +196,9 @@ impl App {
         if self.ending().is_some() {
             return vec![Layer::Ending, Layer::Global];
         }
+        if self.opened_command().is_some() {
+            return vec![Layer::Command, Layer::Global];
+        }
         match self.question() {
             Some((ask, None)) => layers.push(match ask.answer {
                 Answer::Choices(_) => Layer::Choices,
@@ -204,6 +207,9 @@ impl App {
             }),
             Some((_, Some(Given::Revealed))) => layers.push(Layer::Grading),
             _ => {}
+        }
+        if self.is_comparing() {
+            layers.push(Layer::Compare);
         }
         if self.is_at_end() {
             layers.push(Layer::AtEnd);
@@ -246,8 +252,15 @@ impl App {
             self.update_ending(action);
             return;
         }
+        if self.opened_command().is_some() {
+            self.update_command(action);
+            return;
+        }
         match action {
             Action::Ending => self.open_ending(),
+            Action::OpenCommand => self.open_command(),
+            Action::Compare => self.compare(),
+            Action::CompareEnd => self.end_compare(),
             Action::Quit => self.quit = true,
             Action::Language => self.lang = self.lang.other(),
             Action::Help => {
@@ -324,7 +337,9 @@ impl App {
         let here = isize::try_from(player.variant).unwrap_or(0);
         let next = usize::try_from((here + by).rem_euclid(count.max(1))).unwrap_or(0);
         if next != player.variant {
+            let before = player.variant;
             player.change_variant(next);
+            self.compare_again(before);
         }
     }
 

@@ -50,6 +50,13 @@ pub enum Action {
     Confirm,
     /// The page after the last event.
     Ending,
+    /// The command at the playhead, in full.
+    OpenCommand,
+    /// Another variant beside this one; the next one; none any more.
+    Compare,
+    CompareEnd,
+    /// To the first difference between the two.
+    Parting,
     ZoomIn,
     ZoomOut,
     Squeeze,
@@ -76,6 +83,10 @@ pub enum Layer {
     Ending,
     /// The playhead is where nothing more comes.
     AtEnd,
+    /// A command is shown in full.
+    Command,
+    /// Two variants are compared.
+    Compare,
     /// The list of lessons.
     Catalogue,
     /// A lesson.
@@ -171,6 +182,14 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Ending, &[Code(C::Home)], Action::Home, "home", "key.home", None),
     b(Layer::Ending, &[Code(C::End)], Action::End, "end", "key.end", None),
     b(Layer::Ending, &[Code(C::Esc), Char('e'), Code(C::Left)], Action::Back, "esc", "key.timeline", Some(1)),
+    b(Layer::Command, &[Code(C::Esc), Code(C::Enter), Code(C::Left)], Action::Back, "esc", "key.timeline", Some(0)),
+    b(Layer::Command, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", Some(2)),
+    b(Layer::Command, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(1)),
+    b(Layer::Command, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
+    b(Layer::Command, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Compare, &[Char('c')], Action::Compare, "c", "key.compare_next", Some(2)),
+    b(Layer::Compare, &[Char('d')], Action::Parting, "d", "key.parting", Some(0)),
+    b(Layer::Compare, &[Code(C::Esc)], Action::CompareEnd, "esc", "key.compare_end", Some(1)),
     b(Layer::AtEnd, &[Char('e')], Action::Ending, "e", "key.ending", Some(0)),
     Binding {
         layer: Layer::Choices,
@@ -220,7 +239,8 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Catalogue, &[Char('X')], Action::ForgetAll, "X", "key.forget_all", None),
     b(Layer::Catalogue, &[Code(C::Home)], Action::Home, "home", "key.first", None),
     b(Layer::Catalogue, &[Code(C::End)], Action::End, "end", "key.last", None),
-    b(Layer::Player, &[Char(' '), Code(C::Enter)], Action::TogglePlay, "space", "key.play", Some(1)),
+    b(Layer::Player, &[Char(' ')], Action::TogglePlay, "space", "key.play", Some(1)),
+    b(Layer::Player, &[Code(C::Enter)], Action::OpenCommand, "enter", "key.command", Some(5)),
     b(Layer::Player, &[Code(C::Left)], Action::Previous, "←", "key.previous", Some(4)),
     b(Layer::Player, &[Code(C::Right)], Action::Next, "→", "key.next", Some(2)),
     b(Layer::Player, &[Char('['), Char('{')], Action::PreviousMarker, "[", "key.previous_marker", None),
@@ -242,6 +262,7 @@ pub const BINDINGS: &[Binding] = &[
         label: "key.jump",
         footer: None,
     },
+    b(Layer::Player, &[Char('c')], Action::Compare, "c", "key.compare", Some(6)),
     b(Layer::Player, &[Char('z')], Action::ZoomIn, "z", "key.zoom", Some(11)),
     b(Layer::Player, &[Char('Z')], Action::ZoomOut, "Z", "key.zoom_out", None),
     b(Layer::Player, &[Char('s')], Action::Squeeze, "s", "key.squeeze", None),

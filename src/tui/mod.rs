@@ -12,6 +12,7 @@
 pub mod answer;
 pub mod app;
 pub mod canvas;
+pub mod compare;
 pub mod ending;
 pub mod keeper;
 pub mod keys;
@@ -23,6 +24,7 @@ pub mod progress;
 pub mod proof;
 pub mod recording;
 pub mod screen;
+pub mod script;
 pub mod strings;
 pub mod terminal;
 pub mod text;

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 pub use super::answer::{Given, Grade};
+use super::compare::Compare;
 use super::ending::Ending;
 use super::keys::Action;
 use super::recording::{AskStop, Recording};
@@ -38,6 +39,10 @@ pub struct Player {
     pub zoom: u8,
     /// Whether idle stretches are squeezed.
     pub squeeze: bool,
+    /// Another variant that is shown beside this one.
+    pub compare: Option<Compare>,
+    /// The command that is shown in full, by number, and how far its page is scrolled.
+    pub opened: Option<(u32, u16)>,
     /// The page after the last event, while it is shown.
     pub ending: Option<Ending>,
     /// Where to go as soon as there is a recording.
@@ -119,6 +124,8 @@ impl Player {
             typed: String::new(),
             zoom: 0,
             squeeze: false,
+            compare: None,
+            opened: None,
             ending: None,
             resume: None,
             lingered: 0,
@@ -148,6 +155,16 @@ impl Player {
     pub fn question(&self, recording: &Recording) -> Option<(AskStop, Option<Given>)> {
         let ask = *recording.asks.iter().find(|ask| ask.pos == self.playhead.pos)?;
         Some((ask, self.answers.get(&(self.variant, ask.event)).copied()))
+    }
+
+    /// The same moment of another variant, as far as its own open question lets it be seen.
+    #[must_use]
+    pub fn beside(&self, variant: usize, recording: &Recording) -> Self {
+        let mut twin = Self { variant, ending: None, scroll: [0; 4], ..self.clone() };
+        let happened = recording.happened(self.playhead.t()).min(twin.limit(recording));
+        // Before the first event nothing has happened in either.
+        twin.playhead.pos = if self.playhead.pos == 0 { 0 } else { happened };
+        twin
     }
 
     /// Whether the playhead can go no further.
@@ -182,6 +199,11 @@ impl Player {
             }
             Action::Faster => self.speed = Some((self.speed_of(recording) + 1).min(*SPEEDS.end())),
             Action::Slower => self.speed = Some((self.speed_of(recording) - 1).max(*SPEEDS.start())),
+            Action::Parting => {
+                if let Some(parting) = self.compare.as_ref().and_then(|compare| compare.parting) {
+                    self.go_to_time(parting.t, recording);
+                }
+            }
             Action::ZoomIn if (end.ms() >> self.zoom) > NARROW_MS => self.zoom += 1,
             Action::ZoomOut => self.zoom = self.zoom.saturating_sub(1),
             Action::Squeeze => self.squeeze = !self.squeeze,

@@ -35,10 +35,11 @@ pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: Ui, scroll: u16, area: Rect)
     canvas.clear(place);
     let inner = canvas.frame(place, ui.get("help.title"), true);
 
-    let here = match (app.ending(), &app.player) {
-        (Some(_), _) => Layer::Ending,
-        (None, Some(_)) => Layer::Player,
-        (None, None) => Layer::Catalogue,
+    let here = match (app.ending(), app.opened_command(), &app.player) {
+        (Some(_), ..) => Layer::Ending,
+        (_, Some(_), _) => Layer::Command,
+        (.., Some(_)) => Layer::Player,
+        (.., None) => Layer::Catalogue,
     };
     let mut lines: Vec<(String, String)> = Vec::new();
     for text in wrap(ui.get("help.intro"), usize::from(inner.width)) {

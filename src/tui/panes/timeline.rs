@@ -29,6 +29,13 @@ pub fn wanted_height(scene: &Scene<'_>, most: u16) -> u16 {
     wanted.unwrap_or_else(|| height(Detail::Compact).min(most))
 }
 
+/// Cells that the longest label before a lane takes.
+#[must_use]
+pub fn label_width(scene: &Scene<'_>) -> u16 {
+    let labels = rows::rows(scene, Detail::Full).iter().map(|row| width(&rows::label(scene, row))).max();
+    u16::try_from(labels.unwrap_or(0)).unwrap_or(u16::MAX)
+}
+
 /// Where on the timeline we are, and how much of it may be seen.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -40,6 +47,8 @@ pub struct View {
     pub limit: usize,
     /// The last column that may be seen.
     pub last: u16,
+    /// The column in which two runs that are compared part.
+    pub parting: Option<u16>,
 }
 
 impl View {
@@ -53,12 +62,13 @@ impl View {
 pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let header = &scene.recording.trace.header;
     let keys: Vec<&str> = header.locks.iter().map(|lock| lock.key.as_str()).collect();
-    let mut title = format!("{} · {}", scene.ui.get("pane.timeline"), keys.join(" · "));
+    let usual = || format!("{} · {}", scene.ui.get("pane.timeline"), keys.join(" · "));
+    let mut title = scene.title.clone().unwrap_or_else(usual);
     if scene.player.zoom > 0 {
         title += " · ";
         title += &scene.ui.fill("timeline.zoom", &[("n", &(1_u64 << scene.player.zoom).to_string())]);
     }
-    if scene.player.squeeze && !scene.recording.timeline.idle.is_empty() {
+    if scene.player.squeeze && scene.title.is_none() && !scene.recording.timeline.idle.is_empty() {
         title += " · ";
         title += scene.ui.get("timeline.squeezed");
     }
@@ -69,10 +79,12 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let rows = rows::fitting(scene, inner.height);
     let labels: Vec<String> = rows.iter().map(|row| rows::label(scene, row)).collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
-    let gutter = u16::try_from(widest).unwrap_or(0).clamp(8, (inner.width / 4).max(8));
+    let widest = u16::try_from(widest).unwrap_or(0).max(scene.gutter);
+    let gutter = widest.clamp(8, (inner.width / 4).max(8));
     let view = view(scene, inner.x + gutter + 1, inner.width.saturating_sub(gutter + 1));
     let scale = &view.scale;
     let mut legend = Legend::default();
+    let parting = view.parting.map(|column| scale.left + column);
     axis::draw(canvas, &view, Rect::new(inner.x, inner.y, inner.width, 1));
 
     // The axis stays; lanes that do not fit are scrolled to.
@@ -97,12 +109,18 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
             }
             Row::Markers => axis::markers(canvas, scene, &view, y, &mut legend),
         };
+        if let Some(x) = parting.filter(|x| canvas.symbol_at(*x, y) == " ") {
+            canvas.sign(x, y, canvas.theme.glyph(Glyph::Parting), canvas.theme.strong());
+        }
         let x = scale.left + view.playhead;
         // A word may be read across the playhead.
         let worded = matches!(row, Row::Notes(_)) && canvas.symbol_at(x, y) != " ";
         if !marked && !worded {
             canvas.sign(x, y, canvas.theme.glyph(Glyph::Playhead), canvas.theme.playhead());
         }
+    }
+    if let Some(x) = parting {
+        canvas.sign(x, inner.y, canvas.theme.glyph(Glyph::Differs), canvas.theme.strong());
     }
     if view.last + 1 < scale.columns {
         hidden(canvas, scene, &view, inner);
@@ -123,12 +141,15 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
 fn view(scene: &Scene<'_>, left: u16, columns: u16) -> View {
     let timeline = &scene.recording.timeline;
     let centre = scene.player.playhead.t();
-    let lens = Lens { zoom: scene.player.zoom, squeeze: scene.player.squeeze, centre };
-    let scale = Scale::new(left, columns, timeline, lens);
+    // Squeezing would bend the two axes of a comparison differently.
+    let squeeze = scene.player.squeeze && scene.title.is_none();
+    let lens = Lens { zoom: scene.player.zoom, squeeze, centre, end: scene.end };
+    let scale = Scale::new(left, columns, &timeline.idle, lens);
     let end = scale.columns.saturating_sub(1);
     let wall = scene.player.wall(scene.recording).filter(|ask| ask.t < scale.start(columns));
     View {
         playhead: scale.column(centre),
+        parting: scene.parting.filter(|t| scale.shows(*t)).map(|t| scale.column(t)),
         limit: scene.limit,
         last: wall.map_or(end, |ask| scale.column(ask.t)),
         scale,

@@ -47,7 +47,8 @@ pub fn draw(canvas: &mut Canvas<'_>, view: &View, area: Rect) {
         let taken = u16::try_from(width(&label)).unwrap_or(0);
         // The last one may stand a little to the left of its column rather than be cut.
         let x = (scale.left + column).min(edge.saturating_sub(taken));
-        if x >= free && !(x..x + taken).contains(&playhead) {
+        let hidden = |sign: u16| (x..x + taken).contains(&sign);
+        if x >= free && !hidden(playhead) && !view.parting.is_some_and(|column| hidden(scale.left + column)) {
             canvas.put(x, area.y, taken, &label, theme.secondary());
             free = x + taken + 1;
         }

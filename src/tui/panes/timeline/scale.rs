@@ -4,7 +4,7 @@
 //! lesson time ──(idle stretches squeezed)──▶ axis ──(window around the playhead)──▶ columns
 //! ```
 
-use crate::trace::{LessonTime, Timeline};
+use crate::trace::LessonTime;
 
 /// What one millisecond that is not squeezed takes of the axis.
 const MS: u64 = 1000;
@@ -24,6 +24,8 @@ pub struct Lens {
     pub squeeze: bool,
     /// What the window is centred on.
     pub centre: LessonTime,
+    /// Where the axis ends.
+    pub end: LessonTime,
 }
 
 /// A table of when each column begins.
@@ -45,11 +47,11 @@ pub struct Scale {
 type Knot = (u64, u64);
 
 impl Scale {
-    /// `columns` columns from `left` on for what `lens` shows of `timeline`.
+    /// `columns` columns from `left` on for what `lens` shows of a run with these `idle` stretches.
     #[must_use]
-    pub fn new(left: u16, columns: u16, timeline: &Timeline, lens: Lens) -> Self {
-        let end = timeline.end.ms().max(1);
-        let idle = if lens.squeeze { timeline.idle.as_slice() } else { &[] };
+    pub fn new(left: u16, columns: u16, idle: &[(LessonTime, LessonTime)], lens: Lens) -> Self {
+        let end = lens.end.ms().max(1);
+        let idle = if lens.squeeze { idle } else { &[] };
         let idle_ms: u64 = idle.iter().map(|(from, to)| to.saturating_sub(*from).ms()).sum();
         let busy = (end - idle_ms.min(end)) * MS;
         // A run in which nothing happens has nothing to make room for.
@@ -127,7 +129,7 @@ fn time_of(knots: &[Knot], place: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::{Record, Trace, What};
+    use crate::trace::{Record, Timeline, Trace, What};
 
     /// Something happens at these times, and the run ends with the last of them.
     fn timeline(times: &[u64]) -> Timeline {
@@ -136,16 +138,20 @@ mod tests {
         Timeline::new(&Trace { records: records.collect(), ..Trace::default() }, &[])
     }
 
-    const ALL: Lens = Lens { zoom: 0, squeeze: false, centre: LessonTime::ZERO };
+    const ALL: Lens = Lens { zoom: 0, squeeze: false, centre: LessonTime::ZERO, end: LessonTime::ZERO };
+
+    fn scale(columns: u16, timeline: &Timeline, lens: Lens) -> Scale {
+        Scale::new(5, columns, &timeline.idle, Lens { end: timeline.end, ..lens })
+    }
 
     #[test]
     fn the_whole_run_takes_the_columns_evenly() {
-        let scale = Scale::new(5, 101, &timeline(&[0, 500, 1000]), ALL);
+        let table = scale(101, &timeline(&[0, 500, 1000]), ALL);
         for (t, column) in [(0, 0), (9, 0), (10, 1), (499, 49), (500, 50), (1000, 100)] {
-            assert_eq!(scale.column(LessonTime(t)), column, "{t}");
+            assert_eq!(table.column(LessonTime(t)), column, "{t}");
         }
         assert_eq!(
-            (scale.start(1), scale.middle(1), scale.start(100)),
+            (table.start(1), table.middle(1), table.start(100)),
             (LessonTime(10), LessonTime(15), LessonTime(1000))
         );
     }
@@ -154,13 +160,13 @@ mod tests {
     fn each_column_begins_where_its_times_begin() {
         for columns in [1, 2, 37, 200] {
             for lens in [ALL, Lens { zoom: 3, centre: LessonTime(10_003), ..ALL }, Lens { squeeze: true, ..ALL }] {
-                let scale = Scale::new(0, columns, &timeline(&[0, 3, 10_000, 10_005, 10_007, 20_000]), lens);
+                let table = scale(columns, &timeline(&[0, 3, 10_000, 10_005, 10_007, 20_000]), lens);
                 for column in 0..columns {
-                    assert!(scale.start(column) <= scale.middle(column), "{column} of {columns}");
-                    assert!(scale.middle(column) <= scale.start(column + 1), "{column} of {columns}");
-                    let start = scale.start(column);
-                    if scale.start(column + 1) > start && columns > 1 {
-                        assert_eq!(scale.column(start), column, "{column} of {columns}");
+                    assert!(table.start(column) <= table.middle(column), "{column} of {columns}");
+                    assert!(table.middle(column) <= table.start(column + 1), "{column} of {columns}");
+                    let start = table.start(column);
+                    if table.start(column + 1) > start && columns > 1 {
+                        assert_eq!(table.column(start), column, "{column} of {columns}");
                     }
                 }
             }
@@ -173,10 +179,10 @@ mod tests {
         for centre in [0, 1000, 8000, 15_900, 16_000] {
             for zoom in 0..12 {
                 let centre = LessonTime(centre);
-                let scale = Scale::new(0, 80, &timeline, Lens { zoom, squeeze: false, centre });
-                assert!(scale.shows(centre), "{centre} at {zoom}");
-                assert!(scale.start(79) <= LessonTime(16_000), "{centre} at {zoom}");
-                assert_eq!(scale.span, (16_000 >> zoom).max(20), "{zoom}");
+                let table = scale(80, &timeline, Lens { zoom, centre, ..ALL });
+                assert!(table.shows(centre), "{centre} at {zoom}");
+                assert!(table.start(79) <= LessonTime(16_000), "{centre} at {zoom}");
+                assert_eq!(table.span, (16_000 >> zoom).max(20), "{zoom}");
             }
         }
     }
@@ -185,9 +191,9 @@ mod tests {
     fn squeezing_gives_room_to_what_happens() {
         let timeline = timeline(&[0, 10_000, 10_002, 10_006]);
         assert_eq!(timeline.idle, [(LessonTime(0), LessonTime(10_000))]);
-        let wide = Scale::new(0, 100, &timeline, ALL);
+        let wide = scale(100, &timeline, ALL);
         assert_eq!(wide.column(LessonTime(10_002)), wide.column(LessonTime(10_000)), "they cannot be told apart");
-        let squeezed = Scale::new(0, 100, &timeline, Lens { squeeze: true, ..ALL });
+        let squeezed = scale(100, &timeline, Lens { squeeze: true, ..ALL });
         let [a, b, c] = [10_000, 10_002, 10_006].map(|t| squeezed.column(LessonTime(t)));
         assert!(a < 12 && b > a + 20 && c == 99, "{a} {b} {c}");
     }
@@ -196,8 +202,8 @@ mod tests {
     fn nothing_at_all_has_a_scale_too() {
         for squeeze in [false, true] {
             for columns in [0, 1, 80] {
-                let scale = Scale::new(0, columns, &timeline(&[]), Lens { squeeze, ..ALL });
-                assert_eq!(scale.column(LessonTime(0)), 0);
+                let table = scale(columns, &timeline(&[]), Lens { squeeze, ..ALL });
+                assert_eq!(table.column(LessonTime(0)), 0);
             }
         }
     }
