@@ -35,6 +35,8 @@ fn essence(record: &Record) -> Option<(LessonTime, String)> {
         | What::TaskEnded { .. }
         | What::Read { .. }
         | What::Warning { .. }
+        // Bytes come in as many pieces as the network likes.
+        | What::Link { state: LinkState::Open, .. }
         | What::End => return None,
         What::Send { client, task, node, argv, .. } => {
             let argv: Vec<String> = argv.iter().map(|word| without_token(word)).collect();
@@ -45,8 +47,6 @@ fn essence(record: &Record) -> Option<(LessonTime, String)> {
             let now = now.as_ref().map(|now| (&now.owner, now.deadline));
             format!("key {node} {key} {op:?} {now:?}")
         }
-        // Bytes come in as many pieces as the network likes.
-        What::Link { state: LinkState::Open, .. } => return None,
         What::Link { a, b, state, .. } => format!("link {a} {b} {state:?}"),
         What::Dropped { reply, .. } => format!("dropped {reply}"),
         What::Refused { .. } => "refused".to_owned(),
@@ -65,11 +65,11 @@ pub fn parting(a: &Trace, b: &Trace) -> Option<Parting> {
     };
     let (one, other) = (essences(a), essences(b));
     let same = one.iter().zip(&other).take_while(|(x, y)| (x.1, &x.2) == (y.1, &y.2)).count();
-    let (x, y) = (one.get(same), other.get(same));
-    let t = [x, y].into_iter().flatten().map(|(_, t, _)| *t).min()?;
+    let (mine, theirs) = (one.get(same), other.get(same));
+    let t = [mine, theirs].into_iter().flatten().map(|(_, t, _)| *t).min()?;
     let record =
         |found: Option<&(usize, LessonTime, String)>, trace: &Trace| found.map_or(trace.records.len(), |(i, ..)| *i);
-    Some(Parting { t, records: (record(x, a), record(y, b)) })
+    Some(Parting { t, records: (record(mine, a), record(theirs, b)) })
 }
 
 /// What a change does to what goes wrong.

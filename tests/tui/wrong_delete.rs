@@ -11,7 +11,7 @@ use lockscope::tui::{App, Recording, Theme};
 
 use super::scribe::{KEY, Scribe, token};
 
-const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+const RELEASE: &str = include_str!("../../assets/lua/release.lua");
 
 /// Indices of the events in the file.
 const A_LOCK: usize = 0;

@@ -87,14 +87,14 @@ impl Page<'_> {
 
     fn command(&mut self, plan: &Plan, argv: &[String]) {
         self.heading("command.sent");
-        let Some((script, keys, args)) = parts(argv) else {
+        let Some((script, keys, given)) = parts(argv) else {
             self.text(2, &argv.join(" "), self.theme.strong());
             return;
         };
         let name = file(script).map_or_else(|| format!("<{}>", plan.source.name), |file| format!("<{file}>"));
-        let words: Vec<&str> = keys.iter().chain(args).map(String::as_str).collect();
+        let words: Vec<&str> = keys.iter().chain(given).map(String::as_str).collect();
         self.text(2, &format!("{} {name} {} {}", argv[0], keys.len(), words.join(" ")), self.theme.strong());
-        for (array, values) in [("KEYS", keys), ("ARGV", args)] {
+        for (array, values) in [("KEYS", keys), ("ARGV", given)] {
             for (i, value) in values.iter().enumerate() {
                 self.text(2, &format!("{array}[{}] = {value}", i + 1), self.theme.text());
             }

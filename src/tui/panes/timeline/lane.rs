@@ -117,13 +117,13 @@ fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> 
         Fill::Waits(_) => vec![word("lane.waits")],
         // The mark of the crash stands in the first column.
         Fill::Down => vec![format!("  {} ", ui.get("inspector.down")).into()],
-        Fill::Held { waiting: 0, shut: false } => Vec::new(),
+        Fill::Held { waiting: 0, shut: false } | Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
         Fill::Held { waiting: 0, .. } => vec![word("lane.held")],
         Fill::Held { waiting, shut } => {
             let count = waiting.to_string();
             let held = if *shut { word("lane.held") } else { "".into() };
-            let full = format!("{held}{} ", ui.fill("lane.waiting", &[("n", &count)]));
-            vec![full.into(), format!("{count} ").into(), count.into()]
+            let text = format!("{held}{} ", ui.fill("lane.waiting", &[("n", &count)]));
+            vec![text.into(), format!("{count} ").into(), count.into()]
         }
         Fill::Role(Role::Master) => vec![word("inspector.master")],
         Fill::Role(Role::Replica) => vec![word("inspector.replica")],
@@ -134,7 +134,6 @@ fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> 
             let word = ui.get(stuck_key(*kind));
             vec![format!("{} {word} ", who.join("+")).into(), format!("{word} ").into(), who.join("+").into()]
         }
-        Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
     }
 }
 
