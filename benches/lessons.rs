@@ -74,19 +74,19 @@ async fn measure(binary: &Binary, plan: &Plan) -> Cost {
         let begin = Instant::now();
         let Some(trace) = run_on(&servers, binary, plan, ClockKind::Warp).await.expect("it runs") else { continue };
         let run = begin.elapsed();
-        lesson_ms = trace.records.last().map_or(0, |record| record.t.ms()) as f64;
+        lesson_ms = ms(Duration::from_millis(trace.records.last().map_or(0, |record| record.t.ms())));
         net.push(ms(run) - expiries_ms(&trace));
         runs.push(ms(run));
     }
     let floor = match plan.servers.kind {
         ServersKind::Single => {
             let commands = watch(plan).await.seen;
-            let plain = vec![["SET", "k", "v"].map(str::to_owned).to_vec(); commands.len()];
+            let sets = vec![["SET", "k", "v"].map(str::to_owned).to_vec(); commands.len()];
             let net = median(net);
             Some(Floor {
                 commands: commands.len(),
                 ratio: net / floor_ms(&fleet, plan, &commands).await,
-                plain: net / floor_ms(&fleet, plan, &plain).await,
+                plain: net / floor_ms(&fleet, plan, &sets).await,
             })
         }
         _ => None,
@@ -99,7 +99,7 @@ fn expiries_ms(trace: &Trace) -> f64 {
     let pairs = trace.records.windows(2);
     let expired = pairs.filter(|pair| matches!(pair[1].what, What::Key { cause: Cause::Expiry, .. }));
     let us = expired.map(|pair| pair[1].real_us.unwrap_or(0) - pair[0].real_us.unwrap_or(0));
-    us.sum::<u64>() as f64 / 1000.0
+    ms(Duration::from_micros(us.sum()))
 }
 
 /// These commands, bare.
@@ -130,6 +130,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 }
 
 /// Kills lockscope in the middle of a replicated lesson and waits until its servers are gone.
+#[expect(clippy::disallowed_methods, reason = "between two looks at /proc, never instead of one")]
 fn killed() {
     let mut gone = Vec::new();
     for _ in 0..5 {

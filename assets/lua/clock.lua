@@ -1,11 +1,11 @@
 -- The lesson clock on one server: tell what the keys are, then bring them to lesson time.
 -- KEYS[1] the marker; KEYS[2..] the lesson's keys
 -- ARGV[1] server time at which the run began (ms); ARGV[2] lesson time (ms); ARGV[3] "1": move the TTLs
--- Answers { server time (ms), marker, then for each key { type, expiry (ms, -1 none, -2 no key), content … } }.
+-- Answers { server time (ms), marker, keys lost (below), then for each key { type, expiry (ms, -1 none, -2 no key), content … } }.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local have = tonumber(redis.call('GET', KEYS[1]) or '0')
-local answer = {string.format('%.0f', now), string.format('%.0f', have)}
+local answer = {string.format('%.0f', now), string.format('%.0f', have), 0}
 for i = 2, #KEYS do
   local key = KEYS[i]
   local kind = redis.call('TYPE', key).ok
@@ -29,11 +29,14 @@ if ARGV[3] == '1' then
   local missing = want - have
   if missing ~= 0 then
     for i = 2, #KEYS do
-      local expiry = answer[i + 1][2]
+      local expiry = answer[i + 2][2]
       if expiry > 0 then
         local moved = expiry - missing
-        if moved <= now then moved = now + 1 end -- due: Redis itself shall expire it
+        local due = moved <= now
+        if due then moved = now + 1 end -- Redis itself shall expire it
         redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', moved))
+        -- Time goes on in here, and a moment that has passed meanwhile would mean: delete it.
+        if not due and redis.call('EXISTS', KEYS[i]) == 0 then answer[3] = answer[3] + 1 end
       end
     end
     -- Also without keys: the marker must be right before the next write.

@@ -90,7 +90,11 @@ impl<'a> Report<'a> {
         let [passed, failed, skipped] = [passed, failed, skipped].map(|n| n.to_string());
         let values = [("passed", passed.as_str()), ("failed", &failed), ("skipped", &skipped)];
         let mood = if exit == Exit::Fine { Mood::Good } else { Mood::Bad };
-        writeln!(self.out, "\n{}", self.style.paint(mood, &fill(&words.summary, &values)))?;
+        let mut closing = fill(&words.summary, &values);
+        if options.repeat > 1 && self.summary.passed > 0 {
+            closing.push_str(&fill(&words.repeated, &[("n", &options.repeat.to_string())]));
+        }
+        writeln!(self.out, "\n{}", self.style.paint(mood, &closing))?;
         self.out.flush()?;
         Ok(self.summary)
     }

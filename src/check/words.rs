@@ -33,7 +33,7 @@ words! {
     reply, no_reply, run_ended, not_recorded, unrun,
     refused_plan, engine,
     differs, differs_at, differs_header, first_run, other_run, no_record,
-    nothing_selected, nothing_matches, trace_not_written, summary,
+    nothing_selected, nothing_matches, trace_not_written, repeated, summary,
 }
 
 impl Words {

@@ -64,6 +64,11 @@ impl<T> Agenda<T> {
         self.entries.keys().next().map(|place| place.t)
     }
 
+    /// When the last of those entries is due that `pick` picks.
+    pub(super) fn last_time(&self, pick: impl Fn(&T) -> bool) -> Option<u64> {
+        self.entries.iter().rev().find(|(_, what)| pick(what)).map(|(place, _)| place.t)
+    }
+
     /// Takes the next entry.
     pub(super) fn pop(&mut self) -> Option<(Place, T)> {
         self.entries.pop_first()

@@ -8,7 +8,7 @@ use super::slot::{SlotKind, Tag};
 use super::wire::{Ctx, LateGrant};
 use super::world::{Trouble, World};
 use crate::lesson::{Do, OnLoss, Watchdog};
-use crate::trace::{Outcome, Reply, What, Why};
+use crate::trace::{LessonTime, Outcome, Reply, What, Why};
 
 impl World {
     /// Starts the watchdog of a grant. It first renews one `every` after it.
@@ -79,7 +79,7 @@ impl Ctx {
         let every = watchdog.every.ms().max(1);
         let ends = watchdog.max_total.map(|total| granted + total.ms());
         let ttl = match &world.plan.events[self.event].what {
-            Do::Acquire(acquire) => acquire.ttl.map(|ttl| ttl.ms()),
+            Do::Acquire(acquire) => acquire.ttl.map(LessonTime::ms),
             _ => None,
         };
         let mut renewals = 0;

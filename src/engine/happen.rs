@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::agenda::{Class, Hanging, file_order};
+use super::lifetimes::Lifetimes;
 use super::links::state_of;
 use super::slot::SlotKind;
 use super::world::{Due, Trouble, World};
@@ -145,6 +146,7 @@ impl World {
             let conns = {
                 let mut clients = self.clients.borrow_mut();
                 clients[client].crashed = true;
+                clients[client].queued.clear();
                 std::mem::take(&mut clients[client].conns)
             };
             drop(conns);
@@ -176,14 +178,14 @@ impl World {
                 self.freeze(node).await?;
                 self.servers.flush(node).await?;
                 self.clock.forget(node);
-                self.observe(node, Cause::Flush, None, Vec::new()).await?;
+                self.observe(node, Cause::Flush, None, Lifetimes::default()).await?;
             }
             Do::Evict => {
                 let Some(lock) = lock else { return Ok(()) };
                 self.freeze(node).await?;
                 let observer = self.servers.observer(node)?;
                 observer.send(redis::cmd("UNLINK").arg(&self.plan.locks[lock].key)).await?;
-                self.observe(node, Cause::Evict, None, Vec::new()).await?;
+                self.observe(node, Cause::Evict, None, Lifetimes::default()).await?;
             }
             _ => {}
         }
@@ -198,6 +200,12 @@ impl World {
             run.up = false;
         }
         self.record(What::NodeCrashed { node: node.to_owned() });
+        // A dead replica gets nothing more; when it comes back, it asks for everything.
+        self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica, .. } if replica == node));
+        let waited = self.nodes.borrow_mut().get_mut(node).is_some_and(|run| std::mem::take(&mut run.waiting) > 0);
+        if waited {
+            self.record_replication_link(node);
+        }
         for (replica, link) in self.replicas_of(node) {
             // What a slow link carries has left the host; what a held one keeps has not.
             if link == LinkState::Held {
@@ -323,7 +331,10 @@ impl World {
 
     async fn change_replication(&self, replica: &str, change: LinkChange) -> Result<(), Trouble> {
         let state = state_of(change);
-        self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica: r, .. } if r == replica));
+        let before = self.nodes.borrow().get(replica).map_or(LinkState::Open, |run| run.link);
+        if !matches!(state, LinkState::Slow { .. }) {
+            self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica: r, .. } if r == replica));
+        }
         match state {
             LinkState::Held => self.servers.hold(replica).await?,
             LinkState::Slow { .. } => self.servers.slow(replica).await?,
@@ -337,21 +348,31 @@ impl World {
             }
         }
         self.record_replication_link(replica);
-        if state == LinkState::Open && self.is_up(replica) {
-            self.arrived(replica, &Cause::Replication).await?;
+        match (before, state) {
+            // What was kept begins its way now.
+            (LinkState::Held, LinkState::Slow { by }) if self.is_up(replica) => {
+                let waiting = self.nodes.borrow().get(replica).map_or(0, |run| run.waiting);
+                self.send_bytes(replica, by.ms(), waiting).await?;
+                self.arrived(replica, &Cause::Replication).await?;
+            }
+            // A link that was cut is made anew for this, and brings what was missed.
+            (_, LinkState::Open) | (LinkState::Cut, LinkState::Slow { .. }) if self.is_up(replica) => {
+                self.arrived(replica, &Cause::Replication).await?;
+            }
+            _ => {}
         }
         Ok(())
     }
 
     /// Bytes of a slow link are at the replica.
-    pub(super) async fn bytes_arrive(&self, replica: &str, upto: u64) -> Result<(), Trouble> {
+    pub(super) async fn bytes_arrive(&self, replica: &str, upto: u64, writes: u64) -> Result<(), Trouble> {
         self.servers.arrive(replica, upto).await?;
         let changed = {
             let mut nodes = self.nodes.borrow_mut();
             nodes.get_mut(replica).is_some_and(|run| {
-                let waited = run.waiting > 0;
-                run.waiting = run.waiting.saturating_sub(1);
-                waited
+                let waited = run.waiting.min(writes);
+                run.waiting -= waited;
+                waited > 0
             })
         };
         if changed {

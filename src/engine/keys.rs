@@ -2,10 +2,11 @@
 //!
 //! A deadline is never rounded. Redis keeps expiries in real milliseconds, and between the freeze of an instant and the
 //! command some of them pass, so what can be read back is a little late. The number of which the deadline is made stands
-//! in the command itself, though, and it is taken from there (the *own-number rule*).
+//! in the command itself, though, and it is taken from there (the *own-number rule*, see `lifetimes`).
 
 use std::collections::BTreeMap;
 
+use super::lifetimes::Lifetimes;
 use crate::trace::{KeyOp, KeyState, LessonTime, Value};
 
 /// One key as a server shows it.
@@ -24,6 +25,8 @@ pub(super) struct Look {
     pub(super) now: i64,
     /// The marker: lesson time minus real time since the beginning, ms, as this server has it.
     pub(super) marker: i64,
+    /// A key that was not due was lost while it was moved.
+    pub(super) lost: bool,
     /// By name, for every key that was asked for.
     pub(super) keys: BTreeMap<String, SeenKey>,
 }
@@ -39,15 +42,15 @@ pub(super) struct Change {
     pub(super) now: Option<KeyState>,
 }
 
-/// A command's part in a change: who sent it, when, and the numbers in it.
+/// A command's part in a change: who sent it, when, and the lifetimes that it gives.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Writer {
     /// The client.
     pub(super) client: Option<String>,
     /// Lesson time, ms.
     pub(super) t: u64,
-    /// Every whole number among the command's words.
-    pub(super) numbers: Vec<u64>,
+    /// The lifetimes that the command can have given.
+    pub(super) lifetimes: Lifetimes,
     /// How late the command may have been executed, ms: real time since the instant was frozen.
     pub(super) window: i64,
 }
@@ -77,7 +80,7 @@ impl Keys {
 
     /// The nodes' earliest deadline after or at `t`, ms.
     pub(super) fn next_deadline(&self) -> Option<u64> {
-        self.nodes.values().flat_map(BTreeMap::values).filter_map(|key| key.state.deadline).map(|d| d.ms()).min()
+        self.nodes.values().flat_map(BTreeMap::values).filter_map(|key| key.state.deadline).map(LessonTime::ms).min()
     }
 
     /// Node and key of everything that is due at `t`.
@@ -110,7 +113,7 @@ impl Keys {
                 events.iter().filter(|(_, name)| name == key).map(|(event, _)| event.as_str()).collect();
             let old = self.nodes.get(node).and_then(|keys| keys.get(key)).cloned();
             let raw = seen.expiry.map(|expiry| self.raw(look, expiry));
-            let (deadline, approximate) = deadline(raw, old.as_ref(), writer);
+            let (deadline, approximate) = deadline(key, raw, old.as_ref(), writer);
             let Some(op) = operation(old.as_ref(), seen, deadline, &heard) else { continue };
             let now = seen.value.as_ref().map(|value| {
                 let owner = match op {
@@ -210,24 +213,24 @@ fn operation(old: Option<&Tracked>, seen: &SeenKey, deadline: Option<LessonTime>
     }
 }
 
-/// The own-number rule: the deadline is `t + n` or `old deadline + n` for a number `n` of the command (in ms or s).
-fn deadline(raw: Option<i64>, old: Option<&Tracked>, writer: &Writer) -> (Option<LessonTime>, bool) {
+/// The own-number rule: the deadline is `t + n` for the `n` of the command; or, for a number `n` of a script, `t + n` or
+/// `old deadline + n`, whichever fits.
+fn deadline(key: &str, raw: Option<i64>, old: Option<&Tracked>, writer: &Writer) -> (Option<LessonTime>, bool) {
     let Some(raw) = raw else { return (None, false) };
+    if let Some(ms) = writer.lifetimes.certain.get(key) {
+        return (Some(LessonTime(writer.t.saturating_add(*ms))), false);
+    }
     let old_deadline = old.and_then(|old| old.state.deadline);
     if old.is_some_and(|old| old.raw == Some(raw)) && old_deadline.is_some() {
         return (old_deadline, old.is_some_and(|old| old.state.approximate));
     }
     let possible = (raw - writer.window.max(0))..=raw;
-    let bases = std::iter::once(writer.t).chain(old_deadline.map(|d| d.ms()));
+    let bases = std::iter::once(writer.t).chain(old_deadline.map(LessonTime::ms));
     let exact = bases
-        .flat_map(|base| {
-            writer
-                .numbers
-                .iter()
-                .flat_map(move |n| [base.checked_add(*n), n.checked_mul(1000).and_then(|ms| base.checked_add(ms))])
-        })
-        .flatten()
-        .find(|candidate| i64::try_from(*candidate).is_ok_and(|candidate| possible.contains(&candidate)));
+        .flat_map(|base| writer.lifetimes.possible.iter().filter_map(move |ms| base.checked_add(*ms)))
+        .filter(|candidate| i64::try_from(*candidate).is_ok_and(|candidate| possible.contains(&candidate)))
+        // Of two that fit, the one that needs the command to have been less late.
+        .max();
     match exact {
         Some(exact) => (Some(LessonTime(exact)), false),
         None => (Some(LessonTime(raw.max(0).unsigned_abs())), true),
@@ -242,11 +245,13 @@ mod tests {
 
     fn look(now: i64, marker: i64, value: Option<&str>, expiry: Option<i64>) -> Look {
         let seen = SeenKey { value: value.map(|v| Value::String(v.to_owned())), expiry };
-        Look { now, marker, keys: BTreeMap::from([("k".to_owned(), seen)]) }
+        Look { now, marker, lost: false, keys: BTreeMap::from([("k".to_owned(), seen)]) }
     }
 
     fn writer(t: u64, numbers: &[u64], window: i64) -> Writer {
-        Writer { client: Some("A".to_owned()), t, numbers: numbers.to_vec(), window }
+        let possible = numbers.iter().flat_map(|n| [*n, *n * 1000]).collect();
+        let lifetimes = Lifetimes { possible, ..Lifetimes::default() };
+        Writer { client: Some("A".to_owned()), t, lifetimes, window }
     }
 
     fn heard(events: &[&str]) -> Vec<(String, String)> {
@@ -283,6 +288,21 @@ mod tests {
         );
         assert_eq!(changes[0].op, KeyOp::Retimed);
         assert_eq!(changes[0].now.as_ref().and_then(|now| now.deadline), Some(LessonTime(30_000)));
+    }
+
+    #[test]
+    fn what_is_certain_does_not_depend_on_what_was_there() {
+        let mut keys = keys();
+        // Written at 0, 3 ms late; written again at 3, not late at all: the very same expiry, and another deadline.
+        let seen = look(EPOCH + 3, 0, Some("x"), Some(EPOCH + 10_003));
+        let certain = |t, window| {
+            let lifetimes = Lifetimes { certain: BTreeMap::from([("k".to_owned(), 10_000)]), possible: Vec::new() };
+            Writer { client: Some("A".to_owned()), t, lifetimes, window }
+        };
+        keys.after_command("redis", &seen, &heard(&["set"]), &certain(0, 3));
+        let changes = keys.after_command("redis", &seen, &heard(&[]), &certain(3, 0));
+        assert_eq!(changes[0].op, KeyOp::Retimed);
+        assert_eq!(changes[0].now.as_ref().and_then(|now| now.deadline), Some(LessonTime(10_003)));
     }
 
     #[test]

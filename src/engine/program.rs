@@ -8,7 +8,7 @@ use super::slot::{SlotKind, Tag, WakeAt};
 use super::wire::Ctx;
 use super::world::{Due, Trouble, World};
 use crate::lesson::{At, Do, OnLoss, Run, Subject, Test, When};
-use crate::trace::{EventKind, Outcome, Reply, What, Why};
+use crate::trace::{EventKind, LessonTime, Outcome, Reply, What, Why};
 
 /// How an action ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -336,9 +336,9 @@ impl Ctx {
             Do::Renew(renew) => self.renew(renew).await,
             Do::Release(release) => self.release(release).await,
             Do::Redis(run) => self.redis(run).await,
-            Do::Work { span, on_loss } => Ok(self.work(span.map(|span| span.ms()), *on_loss).await),
+            Do::Work { span, on_loss } => Ok(self.work(span.map(LessonTime::ms), *on_loss).await),
             Do::Idle { span } => {
-                self.spend(span.map(|span| span.ms())).await;
+                self.spend(span.map(LessonTime::ms)).await;
                 Ok(End::of(Outcome::Done))
             }
             _ => Err(Trouble::Engine("an action that was to be refused has been run".to_owned())),

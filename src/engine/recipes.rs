@@ -8,7 +8,7 @@ use super::token;
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
 use crate::lesson::{Acquire, AcquireHow, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait};
-use crate::trace::{Outcome, Reply, What, Why};
+use crate::trace::{LessonTime, Outcome, Reply, What, Why};
 
 /// Compare and delete.
 pub(super) const RELEASE: &str = include_str!("../../assets/lua/release.lua");
@@ -137,7 +137,7 @@ impl Ctx {
                 if gap.ms() > 0 {
                     self.sleep(gap.ms()).await;
                 }
-                let Some(ms) = acquire.ttl.map(|ttl| ttl.ms()) else { return Ok(set) };
+                let Some(ms) = acquire.ttl.map(LessonTime::ms) else { return Ok(set) };
                 let argv = if ms % 1000 == 0 {
                     words(&["EXPIRE", key, &(ms / 1000).to_string()])
                 } else {
@@ -203,7 +203,7 @@ impl Ctx {
     /// Prolongs the lease. A plain no means that the lock is lost, and the client knows it now.
     pub(super) async fn renew(&self, renew: &Renew) -> Result<End, Trouble> {
         let (lock, _) = self.lock_of();
-        let end = self.renew_once(&renew.how, lock, renew.ttl.map(|ttl| ttl.ms())).await?;
+        let end = self.renew_once(&renew.how, lock, renew.ttl.map(LessonTime::ms)).await?;
         if end.outcome == Outcome::Lost {
             self.world.told_lost(self.client, lock, None);
         }

@@ -6,7 +6,11 @@ use super::clock::{Clock, ClockKind};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Plan, Subject};
 use crate::servers::{Binary, Servers};
-use crate::trace::{ClientInfo, EventInfo, Header, LockInfo, NodeInfo, Role, Trace, What};
+use crate::trace::{ClientInfo, EventInfo, Header, LessonTime, LockInfo, NodeInfo, Role, Trace, What};
+
+/// A run that has more records than this is given up: nobody can follow it, and a file from somewhere must not keep the
+/// machine busy for hours. A lesson has some dozens; a long one with much polling, thousands.
+const MOST_RECORDS: usize = 50_000;
 
 /// Runs a plan from beginning to end.
 pub(super) async fn run(
@@ -30,7 +34,7 @@ pub(super) async fn run(
 
 impl World {
     async fn run_to_the_end(self: &Rc<Self>) -> Result<(), Trouble> {
-        let until = self.plan.until.map(crate::trace::LessonTime::ms);
+        let until = self.plan.until.map(LessonTime::ms);
         loop {
             if until.is_none() && self.is_over() {
                 break;
@@ -44,6 +48,7 @@ impl World {
             if until.is_some_and(|until| t > until) {
                 break;
             }
+            self.refuse_to_run_away()?;
             self.clock.advance(t).await;
             if expiry.is_some_and(|expiry| expiry <= self.now()) {
                 self.expire().await?;
@@ -54,7 +59,7 @@ impl World {
                 Due::Happening(event) => self.happen(event).await?,
                 Due::HappeningEnd(event) => self.happening_over(event).await?,
                 Due::Arrive(message) => self.arrive(message).await?,
-                Due::Bytes { replica, upto } => self.bytes_arrive(&replica, upto).await?,
+                Due::Bytes { replica, upto, writes } => self.bytes_arrive(&replica, upto, writes).await?,
                 Due::Wake { slot, tag } => self.step(slot, tag).await?,
             }
         }
@@ -65,6 +70,19 @@ impl World {
         self.record_not_run();
         self.record(What::End);
         Ok(())
+    }
+
+    /// A run that grows without end is ended, with the event that keeps it going.
+    fn refuse_to_run_away(&self) -> Result<(), Trouble> {
+        if self.record_count() <= MOST_RECORDS {
+            return Ok(());
+        }
+        let line = self.last_sender().map(|event| self.plan.events[event].span.line);
+        let at = line.map_or_else(String::new, |line| format!("; the event in line {line} goes on and on"));
+        let t = LessonTime(self.now());
+        Err(Trouble::Engine(format!(
+            "by {t} s the run has {MOST_RECORDS} records{at}: wait longer between tries, or end the lesson earlier with `until`"
+        )))
     }
 
     /// Every main program has ended, and every happening has happened.
@@ -84,7 +102,7 @@ impl World {
             }
             let acquires = matches!(spec.what, crate::lesson::Do::Acquire(_));
             let because = match (&spec.subject, started) {
-                (Subject::Client { client, .. }, true) if acquires && !self.has_crashed(client) => {
+                (Subject::Client { .. }, true) if acquires && self.goes_on(event) => {
                     "its client was still waiting when the run ended".to_owned()
                 }
                 (_, true) => continue,
@@ -100,15 +118,17 @@ impl World {
         }
     }
 
-    fn has_crashed(&self, client: &str) -> bool {
-        self.client_index(client).is_some_and(|client| self.clients.borrow()[client].crashed)
+    /// An event is under way, and so is the program that it stands in.
+    fn goes_on(&self, event: usize) -> bool {
+        let under_way = self.event_run(event, |run| run.started.is_some() && run.ended.is_none());
+        under_way && !self.slots_where(|slot| slot.events.contains(&event)).is_empty()
     }
 
     fn still_waits(&self, client: &str) -> bool {
         self.plan.events.iter().enumerate().any(|(event, spec)| {
             matches!(&spec.subject, Subject::Client { client: name, .. } if name == client)
                 && matches!(spec.what, crate::lesson::Do::Acquire(_))
-                && self.event_run(event, |run| run.started.is_some() && run.ended.is_none())
+                && self.goes_on(event)
         })
     }
 

@@ -6,6 +6,7 @@ use redis::Value as Raw;
 
 use super::clock::Clock;
 use super::keys::{Look, SeenKey, Writer};
+use super::lifetimes::Lifetimes;
 use super::world::{Due, Trouble, World};
 use crate::trace::{Cause, KeyOp, LinkState, Reply, Role, Value, What};
 
@@ -38,6 +39,9 @@ impl World {
         }
         let look = parse_look(answer, &watched)
             .ok_or_else(|| Trouble::Engine(format!("{node} gave an answer to the clock script that makes no sense")))?;
+        if look.lost {
+            return Err(Trouble::Slip);
+        }
         let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key));
         // `expire` comes from the engine's own moves too, and says nothing that the deadline does not say better.
         let heard: Vec<_> = heard.filter(|(event, key)| key != MARKER && event != "expire").collect();
@@ -88,33 +92,28 @@ impl World {
         node: &str,
         cause: Cause,
         client: Option<&str>,
-        numbers: Vec<u64>,
+        lifetimes: Lifetimes,
     ) -> Result<(), Trouble> {
         let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
-        let (mut look, mut heard) = self.look(node, true).await?;
+        // Nothing is moved here: a key of which nobody knew yet would stay behind, and the marker would be wrong for it.
+        let (mut look, mut heard) = self.look(node, false).await?;
         let unknown: Vec<String> = {
             let watched = self.watched.borrow();
             heard.iter().map(|(_, key)| key).filter(|key| !watched.contains(*key)).cloned().collect()
         };
         if !unknown.is_empty() {
             self.watched.borrow_mut().extend(unknown);
-            let (again, more) = self.look(node, true).await?;
+            let (again, more) = self.look(node, false).await?;
             look = again;
             heard.extend(more);
         }
         let t = self.now();
-        let writer = Writer { client: client.map(str::to_owned), t, numbers, window: look.now - frozen_at };
-        let due_before: Vec<String> = look
-            .keys
-            .keys()
-            .filter(|key| self.keys.borrow().get(node, key).and_then(|key| key.deadline).is_some_and(|d| d.ms() > t))
-            .cloned()
-            .collect();
-        let changes = self.keys.borrow_mut().after_command(node, &look, &heard, &writer);
-        let early = |key: &String| heard.iter().any(|(event, name)| event == "expired" && name == key);
-        if due_before.iter().any(early) {
+        // What is due at this instant had expired before anything else happened in it. Whatever expires now does so early.
+        if heard.iter().any(|(event, _)| event == "expired") {
             return Err(Trouble::Slip);
         }
+        let writer = Writer { client: client.map(str::to_owned), t, lifetimes, window: look.now - frozen_at };
+        let changes = self.keys.borrow_mut().after_command(node, &look, &heard, &writer);
         let wrote = !heard.is_empty() || !changes.is_empty();
         self.record_changes(node, changes, &cause);
         if wrote {
@@ -132,16 +131,24 @@ impl World {
                     self.arrived(&replica, &Cause::Replication).await?;
                 }
                 LinkState::Slow { by } => {
-                    let upto = self.servers.mark(&replica).await?;
-                    let bytes = Due::Bytes { replica: replica.clone(), upto };
-                    let order = self.next_message();
-                    self.schedule(self.now() + by.ms(), super::agenda::Class::Request, order, bytes);
+                    self.send_bytes(&replica, by.ms(), writes).await?;
                     self.count_waiting(&replica, writes);
                 }
                 LinkState::Held => self.count_waiting(&replica, writes),
                 LinkState::Cut => {}
             }
         }
+        Ok(())
+    }
+
+    /// All that a master has written so far arrives at its replica `by` ms later, but not before what it wrote earlier:
+    /// a link keeps the order.
+    pub(super) async fn send_bytes(&self, replica: &str, by: u64, writes: u64) -> Result<(), Trouble> {
+        let upto = self.servers.mark(replica).await?;
+        let last = self.agenda.borrow().last_time(|due| matches!(due, Due::Bytes { replica: r, .. } if r == replica));
+        let t = last.unwrap_or(0).max(self.now() + by);
+        let bytes = Due::Bytes { replica: replica.to_owned(), upto, writes };
+        self.schedule(t, super::agenda::Class::Request, self.next_message(), bytes);
         Ok(())
     }
 
@@ -194,12 +201,7 @@ impl World {
         for (replica, link) in self.replicas_of(master) {
             match link {
                 LinkState::Open => self.servers.barrier(&replica).await?,
-                LinkState::Slow { by } => {
-                    let upto = self.servers.mark(&replica).await?;
-                    let order = self.next_message();
-                    let bytes = Due::Bytes { replica, upto };
-                    self.schedule(self.now() + by.ms(), super::agenda::Class::Request, order, bytes);
-                }
+                LinkState::Slow { by } => self.send_bytes(&replica, by.ms(), 0).await?,
                 LinkState::Held | LinkState::Cut => {}
             }
         }
@@ -262,6 +264,7 @@ fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
     let mut items = items.into_iter();
     let now = text(&items.next()?)?.parse().ok()?;
     let marker = text(&items.next()?)?.parse().ok()?;
+    let lost = !matches!(items.next()?, Raw::Int(0));
     let mut keys = BTreeMap::new();
     for (key, item) in watched.iter().zip(items) {
         let Raw::Array(parts) = item else { return None };
@@ -290,7 +293,7 @@ fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
         };
         keys.insert(key.clone(), SeenKey { value, expiry });
     }
-    Some(Look { now, marker, keys })
+    Some(Look { now, marker, lost, keys })
 }
 
 fn text(value: &Raw) -> Option<String> {
@@ -326,9 +329,4 @@ pub(super) fn reply_of(value: Raw) -> Reply {
         }
         other => Reply::Bulk(format!("{other:?}")),
     }
-}
-
-/// Every whole number among a command's words: what its deadlines are made of.
-pub(super) fn numbers(argv: &[String]) -> Vec<u64> {
-    argv.iter().filter_map(|word| word.parse().ok()).collect()
 }

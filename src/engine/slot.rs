@@ -126,6 +126,15 @@ impl World {
         self.enter(slot, wake);
     }
 
+    /// Wakes a task that waits for an answer. What arrives comes before the steps of its instant, so an answer at the last
+    /// moment is in time.
+    pub(super) fn answer(&self, slot: usize, class: Class, order: u64) {
+        self.slots.borrow_mut()[slot]
+            .parked
+            .retain(|(place, wake)| wake.tag != Tag::Timeout || !self.agenda.borrow_mut().remove(place));
+        self.wake_now(slot, Tag::Reply, class, order);
+    }
+
     fn enter(&self, slot: usize, wake: WakeAt) {
         let slots = &mut self.slots.borrow_mut()[slot];
         if slots.paused > 0 {
@@ -244,8 +253,11 @@ impl World {
             }
             let late = now - slot.paused_at;
             let guard = slot.kind != SlotKind::Program;
-            let put_off = std::mem::take(&mut slot.put_off).into_iter();
+            let mut put_off = std::mem::take(&mut slot.put_off);
+            // Of an answer and the end of the wait for it, the one counts that was first, though both are seen only now.
+            put_off.sort_by_key(|wake| (wake.t, wake.tag != Tag::Reply));
             put_off
+                .into_iter()
                 .map(|wake| match wake {
                     wake if wake.moves => WakeAt { t: wake.t + late, ..wake },
                     wake if wake.t <= now && guard => WakeAt { t: now, order: after_pause(wake.order), ..wake },

@@ -9,8 +9,9 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::agenda::Class;
+use super::lifetimes::{Lifetimes, is_script};
 use super::links::state_of;
-use super::server::{numbers, reply_of};
+use super::server::reply_of;
 use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Net, Way};
@@ -38,7 +39,7 @@ pub(super) struct Message {
     pub(super) client: usize,
     pub(super) node: String,
     cmd: u32,
-    argv: Vec<String>,
+    pub(super) argv: Vec<String>,
     net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
@@ -128,7 +129,7 @@ impl Ctx {
         };
         if world.passage(&message) == LinkState::Open {
             let conn = world.conn(self.client, &node).await?;
-            match world.execute(conn.as_deref(), &message).await? {
+            match world.execute(conn.as_deref(), &message, true).await? {
                 None => {
                     world.record(What::Refused { cmd });
                     return Ok(Answer::Refused);
@@ -150,15 +151,12 @@ impl Ctx {
         let tag = world.park(self.slot, vec![wake]).await;
         if tag == Tag::Reply {
             let message = world.messages.borrow_mut().remove(&id);
-            return Ok(match message.and_then(|message| message.reply) {
-                Some(Ok(reply)) => {
-                    world.record(What::Read { cmd });
-                    Answer::Reply(reply)
-                }
-                _ => {
-                    world.record(What::Refused { cmd });
-                    Answer::Refused
-                }
+            return Ok(if let Some(Ok(reply)) = message.and_then(|message| message.reply) {
+                world.record(What::Read { cmd });
+                Answer::Reply(reply)
+            } else {
+                world.record(What::Refused { cmd });
+                Answer::Refused
             });
         }
         if let Some(message) = world.messages.borrow_mut().get_mut(&id) {
@@ -233,7 +231,7 @@ impl World {
             Err(ConnectError::Refused(_)) => None,
             Err(error) => return Err(Trouble::Environment(error.to_string())),
         };
-        let reply = self.execute(conn.as_ref(), &message).await?;
+        let reply = self.execute(conn.as_ref(), &message, false).await?;
         message.reply = Some(reply.ok_or(()));
         if self.passage(&message) == LinkState::Open {
             self.deliver(id, message);
@@ -250,20 +248,21 @@ impl World {
         }
         if let Some(waiter) = message.waiter {
             self.messages.borrow_mut().insert(id, message);
-            self.wake_now(waiter.slot, Tag::Reply, waiter.class, waiter.order);
+            self.answer(waiter.slot, waiter.class, waiter.order);
         } else if let (Some(late), Some(Ok(reply))) = (message.late, &message.reply) {
             self.late_grant(message.client, late, reply);
         }
     }
 
-    /// Executes a request on its node: the command itself, then what it did to the keys. None: nobody is there.
-    async fn execute(&self, conn: Option<&Conn>, message: &Message) -> Result<Option<Reply>, Trouble> {
+    /// Executes a request on its node: the command itself, then what it did to the keys. `own`: on its client's own
+    /// connection. None: nobody is there.
+    async fn execute(&self, conn: Option<&Conn>, message: &Message, own: bool) -> Result<Option<Reply>, Trouble> {
         let node = &message.node;
         let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(None) };
         self.freeze(node).await?;
         let sent = conn.send(&message.argv);
         tokio::pin!(sent);
-        let scripted = message.argv.first().is_some_and(|word| word.to_ascii_lowercase().starts_with("eval"));
+        let scripted = is_script(&message.argv);
         let mut answer = None;
         if scripted {
             answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
@@ -276,7 +275,7 @@ impl World {
             None => sent.await,
         };
         let reply = match answer {
-            Ok(value) => self.exact_ttl(message, reply_of(value)),
+            Ok(value) => reply_of(value),
             // How the connection broke differs from run to run, and is nobody's business.
             Err(_) if scripted && !self.servers.is_up(node)? => {
                 let text = "ERR the script did not end and could not be stopped: the server was killed";
@@ -287,25 +286,29 @@ impl World {
             }
             Err(error) => return Err(Trouble::Environment(format!("{node}: {error}"))),
         };
+        let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
+        let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
+        let reply = self.exact_ttl(message, &queued, &lifetimes, reply);
         self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
         let client = self.client_name(message.client).to_owned();
         let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
-        self.observe(node, cause, Some(&client), numbers(&message.argv)).await?;
+        self.observe(node, cause, Some(&client), lifetimes).await?;
         Ok(Some(reply))
     }
 
-    /// `PTTL` and `TTL` are the one kind of reply in which the server's own clock shows: they are answered from the
-    /// deadline instead.
-    fn exact_ttl(&self, message: &Message, reply: Reply) -> Reply {
-        let name = message.argv.first().map(|name| name.to_ascii_uppercase());
-        let (Some("PTTL" | "TTL"), Some(key), Reply::Int(1..)) = (name.as_deref(), message.argv.get(1), &reply) else {
-            return reply;
-        };
-        let deadline = self.keys.borrow().get(&message.node, key).and_then(|state| state.deadline);
-        let Some(left) = deadline.map(|deadline| deadline.ms().saturating_sub(self.now())) else { return reply };
-        // As Redis rounds: TTL to the nearest second.
-        let left = if name.as_deref() == Some("TTL") { (left + 500) / 1000 } else { left };
-        Reply::Int(i64::try_from(left).unwrap_or(i64::MAX))
+    /// Keeps count of a client's transaction. Answers what has been executed, if this was its end.
+    fn transaction(&self, message: &Message, reply: &Reply) -> Vec<Vec<String>> {
+        let queued = &mut self.clients.borrow_mut()[message.client].queued;
+        let name = message.argv.first().map(|name| name.to_ascii_uppercase()).unwrap_or_default();
+        match (name.as_str(), reply) {
+            ("MULTI", Reply::Status(_)) => _ = queued.insert(message.node.clone(), Vec::new()),
+            ("EXEC" | "DISCARD", _) => return queued.remove(&message.node).unwrap_or_default(),
+            (_, Reply::Status(text)) if text == "QUEUED" => {
+                queued.entry(message.node.clone()).or_default().push(message.argv.clone());
+            }
+            _ => {}
+        }
+        Vec::new()
     }
 
     /// A client's own connection to a node. None: refused.
@@ -331,6 +334,7 @@ impl World {
     pub(super) fn drop_conns(&self, node: &str) {
         for client in self.clients.borrow_mut().iter_mut() {
             client.conns.remove(node);
+            client.queued.remove(node);
         }
     }
 }

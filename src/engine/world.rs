@@ -51,8 +51,8 @@ pub(super) enum Due {
     HappeningEnd(usize),
     /// A message is at its other end.
     Arrive(u64),
-    /// Bytes of a slow replication link are at the replica, up to this watermark.
-    Bytes { replica: String, upto: u64 },
+    /// Bytes of a slow replication link are at the replica, up to this watermark; so many writes of clients are in them.
+    Bytes { replica: String, upto: u64, writes: u64 },
     /// A task is woken.
     Wake { slot: usize, tag: Tag },
 }
@@ -103,6 +103,8 @@ pub(super) struct ClientRun {
     pub(super) main_over: bool,
     pub(super) locks: Vec<LockRun>,
     pub(super) conns: BTreeMap<String, Rc<Conn>>,
+    /// What waits for its EXEC, by node: a transaction belongs to a connection.
+    pub(super) queued: BTreeMap<String, Vec<Vec<String>>>,
     pub(super) rng: fastrand::Rng,
 }
 
@@ -165,6 +167,7 @@ impl World {
             main_over: false,
             locks: vec![LockRun::default(); plan.locks.len()],
             conns: BTreeMap::new(),
+            queued: BTreeMap::new(),
             rng: token::generator(plan.seed, &client.name),
         });
         let untold = plan.events.iter().enumerate().filter(|(_, event)| event.subject == Subject::None);
@@ -196,10 +199,23 @@ impl World {
         self.clock.now()
     }
 
+    /// How many records there are.
+    pub(super) fn record_count(&self) -> usize {
+        self.records.borrow().len()
+    }
+
     /// Writes down what happened now.
     pub(super) fn record(&self, what: What) {
         let record = Record { t: LessonTime(self.now()), real_us: Some(self.clock.real_us()), what };
         self.records.borrow_mut().push(record);
+    }
+
+    /// The event that last sent a command.
+    pub(super) fn last_sender(&self) -> Option<usize> {
+        self.records.borrow().iter().rev().find_map(|record| match record.what {
+            What::Send { event, .. } => event,
+            _ => None,
+        })
     }
 
     pub(super) fn take_records(&self) -> Vec<Record> {

@@ -218,9 +218,14 @@ impl Set {
             .unwrap_or_else(|_| Err(ServersError::Stuck(format!("{} has applied what it was sent", node.name))))
     }
 
-    /// Lets pass what has been sent so far, and nothing after it.
+    /// Lets pass what has been sent so far, and nothing after it. A link that was cut and shall be slow is made anew first.
     pub(super) async fn close_to(&self, replica: usize, mode: Mode) -> Result<(), ServersError> {
         let node = &self.nodes[replica];
+        let Role::ReplicaOf(master) = node.role.get() else { return Err(no_link(node)) };
+        let relay = node.relay().ok_or_else(|| no_link(node))?;
+        if mode == Mode::Slow && relay.progress().ended && node.is_up() && self.nodes[master].is_up() {
+            self.attach(replica, master).await?;
+        }
         let relay = node.relay().ok_or_else(|| no_link(node))?;
         if node.mode.get() == Mode::Open {
             // Stopped first, then let go up to the mark: so not a byte of later slips through while it is asked for.
@@ -228,9 +233,8 @@ impl Set {
             let mark = self.mark(replica).await?;
             relay.set_limit(mark);
         }
-        if node.mode.get() != Mode::Cut {
-            node.mode.set(mode);
-        }
+        // A link that was cut has no connection until it is healed, and what would wait in it waits at the master.
+        node.mode.set(mode);
         self.barrier(replica).await
     }
 
@@ -260,7 +264,12 @@ impl Set {
         let relay = node.relay().ok_or_else(|| no_link(node))?;
         node.mode.set(Mode::Open);
         if relay.progress().ended {
-            return if self.nodes[master].is_up() { self.attach(replica, master).await } else { Ok(()) };
+            // Whoever is down gets a link when it comes back.
+            return if node.is_up() && self.nodes[master].is_up() {
+                self.attach(replica, master).await
+            } else {
+                Ok(())
+            };
         }
         relay.set_limit(OPEN);
         self.barrier(replica).await

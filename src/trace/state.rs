@@ -131,7 +131,7 @@ impl State {
                 }
             }
             What::Works { client, on, locks, .. } => self.works(record.t, client, *on, locks),
-            What::ClientCrashed { client, task } => self.client_crashed(client, task.as_deref()),
+            What::ClientCrashed { client, task } => self.client_crashed(header, client, task.as_deref()),
             What::ClientPaused { client, task: None, until } => {
                 if let Some(client) = self.clients.get_mut(client) {
                     client.paused = Some(*until);
@@ -246,16 +246,13 @@ impl State {
     }
 
     /// The engine ends beliefs and works with records of their own; what remains is what only a crash ends.
-    fn client_crashed(&mut self, client: &str, task: Option<&str>) {
-        let Some(client) = self.clients.get_mut(client) else { return };
-        match task {
-            None => {
-                client.crashed = true;
-                client.acquiring.clear();
-            }
-            Some("main") => client.acquiring.clear(),
-            Some(_) => {}
-        }
+    fn client_crashed(&mut self, header: &Header, name: &str, task: Option<&str>) {
+        let Some(client) = self.clients.get_mut(name) else { return };
+        client.crashed |= task.is_none();
+        client.acquiring.retain(|event, _| {
+            let subject = header.events.get(*event).map_or("", |info| info.subject.as_str());
+            task.is_some_and(|task| task_of(subject) != task)
+        });
     }
 
     fn promoted(&mut self, name: &str, stays: &[String]) {
@@ -289,6 +286,11 @@ impl State {
 #[must_use]
 pub fn client_of(subject: &str) -> &str {
     subject.split_once('/').map_or(subject, |(client, _)| client)
+}
+
+/// `watchdog` of `A/watchdog`; of `A`, `main`.
+fn task_of(subject: &str) -> &str {
+    subject.split_once('/').map_or("main", |(_, task)| task)
 }
 
 /// Whether an outcome ends a try without the lock.

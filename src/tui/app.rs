@@ -242,6 +242,8 @@ impl App {
                 Action::Back | Action::Help => self.help = None,
                 Action::Up => *scroll = scroll.saturating_sub(1),
                 Action::Down => *scroll = scroll.saturating_add(1).min(200),
+                Action::PageUp => *scroll = scroll.saturating_sub(10),
+                Action::PageDown => *scroll = scroll.saturating_add(10).min(200),
                 Action::Language => self.lang = self.lang.other(),
                 Action::Quit => self.quit = true,
                 _ => {}

@@ -159,6 +159,8 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Help, &[Code(C::Esc), Char('?'), Char('q')], Action::Back, "esc", "key.close", Some(0)),
     b(Layer::Help, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", None),
     b(Layer::Help, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(1)),
+    b(Layer::Help, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
+    b(Layer::Help, &[Code(C::PageDown), Char(' ')], Action::PageDown, "page down", "key.page_down", None),
     b(Layer::Confirm, &[Char('y'), Code(C::Enter)], Action::Confirm, "y", "key.yes", Some(0)),
     b(Layer::Confirm, &[Char('n'), Code(C::Esc)], Action::Back, "n", "key.no", Some(1)),
     Binding {

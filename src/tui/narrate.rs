@@ -3,13 +3,15 @@
 mod commands;
 mod findings;
 
-pub use commands::{command, short_value, without_token};
+pub use commands::{command, reply_text, short_value, without_token};
 pub use findings::finding;
 
 use super::player::Playhead;
 use super::recording::Recording;
 use super::strings::{Ui, secs};
-use crate::trace::{Cause, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What};
+use crate::trace::{
+    Cause, EventKind, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What,
+};
 
 /// One sentence, and how it is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +100,22 @@ impl Narrator<'_> {
         }
     }
 
+    /// An event as a reader names it, who does not know the lesson's file.
+    fn step(&self, kind: EventKind) -> String {
+        let key = match kind {
+            EventKind::Acquire => "do.acquire",
+            EventKind::Work => "do.work",
+            EventKind::Idle => "do.idle",
+            EventKind::Renew => "do.renew",
+            EventKind::Release => "do.release",
+            EventKind::Redis => "do.redis",
+            EventKind::Crash => "do.crash",
+            EventKind::Pause => "do.pause",
+            _ => "do.other",
+        };
+        self.ui.get(key).to_owned()
+    }
+
     /// One record as a sentence; `until`: the record after the last that is known. None: it goes without saying.
     fn record(&self, i: usize, until: usize, state: &State) -> Option<String> {
         let Record { t, what, .. } = &self.recording.trace.records[i];
@@ -105,10 +123,10 @@ impl Narrator<'_> {
         let (key, values): (&str, Vec<(&str, String)>) = match what {
             What::Send { cmd, client, task, argv, .. } => return Some(self.send(*cmd, client, task, argv, until)),
             What::Exec { cmd, reply } if !self.same_stop(*cmd, i) => {
-                ("story.executed", vec![("command", self.command_of(*cmd)), ("reply", reply.to_string())])
+                ("story.executed", vec![("command", self.command_of(*cmd)), ("reply", reply_text(reply))])
             }
             What::Read { cmd } if !self.same_stop(*cmd, i) => {
-                let reply = self.recording.reply(*cmd, until).map(ToString::to_string).unwrap_or_default();
+                let reply = self.recording.reply(*cmd, until).map(reply_text).unwrap_or_default();
                 ("story.read", vec![("who", self.sender_of(*cmd)), ("reply", reply)])
             }
             What::Timeout { cmd } => {
@@ -120,13 +138,13 @@ impl Narrator<'_> {
             What::Key { node, key, op, cause, now } => return self.key(node, key, *op, cause, now.as_ref(), state),
             What::EventEnd { event, outcome, .. } => return self.outcome(*event, *outcome, state),
             What::TryFailed { event, .. } => ("story.tries_again", vec![("who", self.client_of(*event))]),
-            What::Works { client, on, .. } => {
-                (if *on { "story.works" } else { "story.works_no_more" }, vec![("who", client.clone())])
-            }
+            // How a job ended is told by its event: a crash or a loss ends it as well.
+            What::Works { client, on: true, .. } => ("story.works", vec![("who", client.clone())]),
             What::ToldLost { client, .. } => ("story.told_lost", vec![("who", client.clone())]),
-            What::ClientCrashed { client, task } => {
-                ("story.client_crashed", vec![("who", self.task(client, task.as_deref().unwrap_or("")))])
+            What::ClientCrashed { client, task: Some(task) } => {
+                ("story.task_crashed", vec![("who", self.task(client, task))])
             }
+            What::ClientCrashed { client, task: None } => ("story.client_crashed", vec![("who", client.clone())]),
             What::ClientPaused { client, task, until } => {
                 let who = self.task(client, task.as_deref().unwrap_or(""));
                 match until {
@@ -145,13 +163,11 @@ impl Narrator<'_> {
                 ("story.demoted", vec![("node", node.clone()), ("master", master.clone())])
             }
             What::Link { a, b, state, held } => return self.link(i, a, b, *state, *held),
-            What::EventSkipped { event } => {
+            What::EventSkipped { event } | What::EventNotRun { event, .. } => {
                 let info = self.header().events.get(*event)?;
-                ("story.skipped", vec![("who", info.subject.clone()), ("line", info.line.to_string())])
-            }
-            What::EventNotRun { event, because } => {
-                let line = self.header().events.get(*event)?.line.to_string();
-                ("story.not_run", vec![("line", line), ("because", because.clone())])
+                let skipped = matches!(what, What::EventSkipped { .. });
+                let key = if skipped { "story.skipped" } else { "story.not_run" };
+                (key, vec![("who", info.subject.clone()), ("what", self.step(info.kind))])
             }
             What::Warning { text, .. } => return Some(text.clone()),
             What::End => ("story.end", vec![("t", secs(*t))]),
@@ -166,7 +182,7 @@ impl Narrator<'_> {
         let command = command(argv, 60);
         match self.recording.reply(cmd, until) {
             Some(reply) if self.is_read(cmd, until) => {
-                let reply = reply.to_string();
+                let reply = reply_text(reply);
                 self.ui.fill("story.sends_gets", &[("who", &who), ("command", &command), ("reply", &reply)])
             }
             _ => self.ui.fill("story.sends", &[("who", &who), ("command", &command)]),
@@ -262,6 +278,7 @@ impl Narrator<'_> {
                 let lock = self.header().events.get(event)?.lock.as_deref()?;
                 return Some(self.refused(&who, state.key_seen_by(self.header(), &who, lock)));
             }
+            Outcome::Done if self.header().events.get(event)?.kind == EventKind::Work => "story.works_no_more",
             Outcome::Unknown => "story.unknown",
             Outcome::Error => "story.error",
             Outcome::Stopped => "story.stopped",

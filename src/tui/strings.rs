@@ -52,7 +52,8 @@ impl Ui {
             out.push_str(values.iter().find(|(n, _)| *n == name).map_or("?", |(_, value)| value));
             rest = after;
         }
-        out + rest
+        out.push_str(rest);
+        if self.lang == Lang::Zh { close_up(&out) } else { out }
     }
 
     /// `A and B`, `A, B and C`.
@@ -67,9 +68,40 @@ impl Ui {
     }
 }
 
+/// Chinese stands apart from Latin letters and digits, but not from itself: a blank that a template has for a name like
+/// `A` goes where what was filled in ends in Chinese.
+fn close_up(text: &str) -> String {
+    let is_han = |c: char| ('\u{3000}'..='\u{9fff}').contains(&c) || ('\u{ff00}'..='\u{ffef}').contains(&c);
+    let mut out = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(c) = letters.next() {
+        let between =
+            c == ' ' && out.chars().next_back().is_some_and(is_han) && letters.peek().copied().is_some_and(is_han);
+        if !between {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Seconds as people write them: `12`, `12.5`, `0.05`.
 #[must_use]
 pub fn secs(t: LessonTime) -> String {
     let text = t.to_string();
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chinese_stands_apart_from_latin_letters_only() {
+        let zh = Ui::new(Lang::Zh);
+        let watchdog = zh.fill("who.watchdog", &[("client", "A")]);
+        assert_eq!(zh.fill("story.sends", &[("who", &watchdog), ("command", "GET k")]), "A 的看门狗发送 GET k。");
+        assert_eq!(zh.fill("story.sends", &[("who", "A"), ("command", "GET k")]), "A 发送 GET k。");
+        let en = Ui::new(Lang::En).fill("story.sends", &[("who", "A"), ("command", "GET k")]);
+        assert_eq!(en, "A sends GET k.");
+    }
 }

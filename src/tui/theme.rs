@@ -208,7 +208,7 @@ impl Theme {
             Glyph::Contained => ("◇", "c"),
             Glyph::Playhead => ("┃", "|"),
             Glyph::Current | Glyph::Playing | Glyph::Selected => ("►", ">"),
-            Glyph::Pausing => ("‖", "\""),
+            Glyph::Pausing => ("‖", "="),
             Glyph::Right => ("✓", "v"),
             Glyph::Begun => ("◦", "o"),
             Glyph::BarFull => ("━", "="),

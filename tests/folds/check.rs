@@ -258,6 +258,7 @@ fn repeated_runs_that_differ_only_in_real_time_are_the_same() {
     let (summary, report) = bench.check(&Options { repeat: 7, ..Options::default() });
     assert_eq!(summary.exit, Exit::Fine, "{report}");
     assert_eq!(bench.shelf.runs.lock().unwrap()["del"], 7);
+    assert!(report.ends_with("\n1 passed, 0 failed, 0 skipped; what passed ran 7 times, always alike\n"), "{report}");
 }
 
 #[test]

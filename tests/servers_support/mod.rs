@@ -84,6 +84,7 @@ pub fn runs(pid: u32) -> bool {
 }
 
 /// Looks at something until it is so, for ten seconds at most; says how long it took.
+#[expect(clippy::disallowed_methods, reason = "between two looks at /proc, never instead of one")]
 pub fn until(what: &str, so: impl Fn() -> bool) -> std::time::Duration {
     let start = std::time::Instant::now();
     while !so() {

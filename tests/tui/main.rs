@@ -12,6 +12,7 @@ mod scribe;
 mod sizes;
 mod strings;
 mod timeline;
+mod truth;
 mod worker;
 mod wrong_delete;
 
@@ -35,6 +36,8 @@ fn press(app: &mut App, keys: &str) {
             "shift-left" => (KeyCode::Left, KeyModifiers::SHIFT),
             "home" => (KeyCode::Home, KeyModifiers::NONE),
             "end" => (KeyCode::End, KeyModifiers::NONE),
+            "pagedown" => (KeyCode::PageDown, KeyModifiers::NONE),
+            "pageup" => (KeyCode::PageUp, KeyModifiers::NONE),
             "tab" => (KeyCode::Tab, KeyModifiers::NONE),
             "backspace" => (KeyCode::Backspace, KeyModifiers::NONE),
             "ctrl-c" => (KeyCode::Char('c'), KeyModifiers::CONTROL),

@@ -1,6 +1,8 @@
 //! Whole screens, as a student sees them.
 
 use insta::assert_snapshot;
+use lockscope::lesson::Source;
+use lockscope::lesson::catalogue::load_all;
 use lockscope::trace::Lang;
 use lockscope::tui::{App, Theme};
 
@@ -89,6 +91,38 @@ fn the_help_shows_the_keys_of_where_we_are() {
 }
 
 #[test]
+fn the_help_turns_pages_on_a_small_screen() {
+    let first = shown("?", Lang::En, SMALL);
+    let second = shown("? pagedown", Lang::En, SMALL);
+    assert!(!first.contains("Signs on the timeline") && second != first, "{second}");
+    assert_eq!(shown("? pagedown pageup", Lang::En, SMALL), first);
+}
+
+/// Six lessons on three levels: what does not fit makes room, and says that there is more.
+#[test]
+fn a_small_catalogue_shows_all_lessons_and_that_the_text_goes_on() {
+    let many = |i: usize, level| {
+        let yaml = include_str!("wrong_delete.yaml").replace("id: wrong-delete", &format!("id: lesson-{i}"));
+        Source::new(format!("lesson-{i}.yaml"), yaml.replace("level: intro", &format!("level: {level}")))
+    };
+    let levels = ["intro", "intro", "intro", "core", "core", "advanced"];
+    let sources = levels.iter().enumerate().map(|(i, level)| many(i, level));
+    let shown = screen(&App::new(load_all(sources), None, PLAIN, Lang::En), 80, 24);
+    for i in 0..6 {
+        assert!(shown.contains(&format!("lesson-{i}")), "{shown}");
+    }
+    assert!(shown.contains(" ↓ "), "{shown}");
+}
+
+#[test]
+fn a_name_is_cut_only_where_there_is_no_room() {
+    let shown = shown("v + +", Lang::En, SMALL);
+    let header = shown.lines().next().unwrap_or_default();
+    // The word "variant" goes first, and the variant's own name last.
+    assert!(header.contains("…  2/2 compare and delete in Lua  "), "{header}");
+}
+
+#[test]
 fn a_run_that_failed_says_why() {
     let mut app = App::new(entries(), Some(1), PLAIN, Lang::En);
     assert!(screen(&app, 80, 24).contains("running on Redis"));
@@ -116,7 +150,7 @@ fn moments_that_differ_in_meaning_differ_in_text() {
             let broken = shown("right right right", lang, size);
             let word = |english, chinese| if lang == Lang::En { english } else { chinese };
             assert!(safe.contains(word("SAFE", "安全")), "{safe}");
-            assert!(broken.contains(word("BROKEN since 11 s", "失效 自 11 秒")), "{broken}");
+            assert!(broken.contains(word("BROKEN since 11 s", "自 11 秒起失效")), "{broken}");
         }
     }
 }

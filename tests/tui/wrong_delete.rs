@@ -23,7 +23,7 @@ const A_RELEASE: usize = 5;
 const C_LOCK: usize = 6;
 const C_WORK: usize = 7;
 
-fn infos(plan: &Plan) -> Vec<EventInfo> {
+pub fn infos(plan: &Plan) -> Vec<EventInfo> {
     use lockscope::lesson::Subject;
     let of = |event: &lockscope::lesson::Event| EventInfo {
         id: event.id.clone(),

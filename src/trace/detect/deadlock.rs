@@ -32,6 +32,10 @@ impl Detector for Deadlock {
             What::EventEnd { event, .. } => {
                 self.refused_by_itself.remove(event);
             }
+            // Nobody waits, or waits no longer, because of these.
+            What::Send { .. } | What::Exec { .. } | What::Read { .. } | What::Works { .. } | What::Link { .. } => {
+                return;
+            }
             _ => {}
         }
         let circles = self.circles(step);
@@ -50,18 +54,27 @@ impl Detector for Deadlock {
 }
 
 impl Deadlock {
-    /// The circles there are now: the members in the lesson's order, and the locks they wait for.
+    /// The circles there are now: the members in the lesson's order, and the locks they wait for. Of all circles through a
+    /// wait, the shortest: who stands in many has enough of one, and all of them could be more than anybody can count.
     fn circles<'a>(&self, step: &Step<'a>) -> BTreeMap<Vec<String>, BTreeSet<&'a str>> {
         let edges = self.edges(step, step.after);
         let mut circles = BTreeMap::new();
-        for start in 0..edges.len() {
-            walk(&edges, start, &mut vec![start], &mut BTreeSet::new(), &mut |members, locks| {
-                let mut members = members.to_vec();
-                members.sort_unstable();
-                let names =
-                    members.iter().filter_map(|i| step.header.clients.get(*i)).map(|c| c.name.clone()).collect();
-                circles.insert(names, locks.clone());
-            });
+        for start in (0..edges.len()).filter(|start| !edges[*start].is_empty()) {
+            let ways = ways_to(&edges, start);
+            for (next, lock) in &edges[start] {
+                let (mut members, mut locks, mut at) = (vec![start], BTreeSet::from([*lock]), *next);
+                while at != start {
+                    let Some((further, lock)) = ways[at] else { break };
+                    members.push(at);
+                    locks.insert(lock);
+                    at = further;
+                }
+                if at == start {
+                    members.sort_unstable();
+                    let names = members.iter().filter_map(|i| step.header.clients.get(*i)).map(|c| c.name.clone());
+                    circles.entry(names.collect()).or_insert(locks);
+                }
+            }
         }
         circles
     }
@@ -84,32 +97,23 @@ impl Deadlock {
     }
 }
 
-/// Every way from `path`'s beginning back to it that passes only through later clients, so that each circle is walked
-/// once, from its first member.
-fn walk<'a>(
-    edges: &[Vec<(usize, &'a str)>],
-    start: usize,
-    path: &mut Vec<usize>,
-    locks: &mut BTreeSet<&'a str>,
-    found: &mut impl FnMut(&[usize], &BTreeSet<&'a str>),
-) {
-    let here = path.last().copied().unwrap_or(start);
-    for (next, lock) in edges.get(here).into_iter().flatten() {
-        if *next < start || (*next != start && path.contains(next)) {
-            continue;
+/// For each client from which a chain of waits leads to `goal`: the first step of the shortest such chain.
+fn ways_to<'a>(edges: &[Vec<(usize, &'a str)>], goal: usize) -> Vec<Option<(usize, &'a str)>> {
+    let mut ways = vec![None; edges.len()];
+    let mut reached = vec![goal];
+    while !reached.is_empty() {
+        let mut newly = Vec::new();
+        for (from, waits) in edges.iter().enumerate().filter(|(from, _)| *from != goal) {
+            if ways[from].is_none()
+                && let Some(step) = waits.iter().find(|(to, _)| reached.contains(to))
+            {
+                ways[from] = Some(*step);
+                newly.push(from);
+            }
         }
-        let added = locks.insert(lock);
-        if *next == start {
-            found(path, locks);
-        } else {
-            path.push(*next);
-            walk(edges, start, path, locks, found);
-            path.pop();
-        }
-        if added {
-            locks.remove(lock);
-        }
+        reached = newly;
     }
+    ways
 }
 
 fn waits_for_itself(step: &Step<'_>, event: usize) -> bool {

@@ -1,5 +1,6 @@
 //! Commands as a student would type them into redis-cli, made short enough to read.
 
+use crate::trace::Reply;
 use crate::tui::text::cut;
 
 /// A script is cut to about this many cells: enough to recognise it, and the keys and arguments after it stay visible.
@@ -17,6 +18,12 @@ pub fn command(argv: &[String], max: usize) -> String {
         }
     });
     cut(&words.collect::<Vec<_>>().join(" "), max)
+}
+
+/// A reply as redis-cli shows it, its tokens abbreviated like those in commands: so they can be compared.
+#[must_use]
+pub fn reply_text(reply: &Reply) -> String {
+    short_value(&reply.to_string())
 }
 
 /// A unique token is long and says nothing but that it is itself: its beginning is enough. All else stays as it is.
@@ -66,6 +73,13 @@ mod tests {
         let parts = argv(&["SET", "lock", "7f3e19c2-0d5b-4c1e-9a77-2b8f6d1c0e44:1"]);
         assert_eq!(command(&parts, 80), "SET lock 7f3e…:1");
         assert_eq!(command(&argv(&["SET", "k", "a b", ""]), 80), "SET k \"a b\" \"\"");
+    }
+
+    #[test]
+    fn a_reply_shows_its_token_as_the_command_does() {
+        let reply = Reply::Bulk("A:7f3e19c2-0d5b-4c1e-9a77-2b8f6d1c0e44".to_owned());
+        assert_eq!(reply_text(&reply), "\"A:7f3e…\"");
+        assert_eq!(reply_text(&Reply::Int(1)), "(integer) 1");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use ratatui::layout::{Constraint, Layout, Position, Rect};
 use ratatui::style::Style;
 
+use super::prose;
 use crate::lesson::{Lesson, Level, Plan, render_all};
 use crate::trace::Lang;
 use crate::tui::app::{App, Filter};
@@ -24,7 +25,7 @@ pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
         let [list, details] = Layout::horizontal([Constraint::Percentage(45), Constraint::Min(0)]).areas(area);
         (list, details)
     } else {
-        let [list, details] = Layout::vertical([Constraint::Percentage(52), Constraint::Min(0)]).areas(area);
+        let [list, details] = Layout::vertical([Constraint::Percentage(58), Constraint::Min(0)]).areas(area);
         (list, details)
     };
     draw_list(canvas, app, ui, list);
@@ -74,14 +75,14 @@ fn draw_list(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
         inner = Rect::new(inner.x, inner.y + 1, inner.width, inner.height.saturating_sub(1));
     }
     let mut rows = rows(app, ui);
-    if rows.len() > usize::from(inner.height) {
-        rows.retain(|row| !matches!(row, Row::Blank));
-    }
     if rows.is_empty() {
         canvas.put(inner.x, inner.y, inner.width, ui.get("catalogue.no_match"), theme.secondary());
     }
-    let place = rows.iter().position(|row| matches!(row, Row::Entry(i) if *i == app.selected)).unwrap_or(0);
     let height = usize::from(inner.height);
+    if rows.len() > height {
+        rows.retain(|row| !matches!(row, Row::Blank));
+    }
+    let place = rows.iter().position(|row| matches!(row, Row::Entry(i) if *i == app.selected)).unwrap_or(0);
     // The selected line stays in the middle, except near the ends.
     let skipped = place.saturating_sub(height / 2).min(rows.len().saturating_sub(height));
     for (row, what) in (0..inner.height).zip(rows.iter().skip(skipped)) {
@@ -91,6 +92,7 @@ fn draw_list(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
             Row::Entry(i) => draw_entry(canvas, app, ui, *i, inner, row),
         }
     }
+    prose::more(canvas, area, rows.len().saturating_sub(skipped + height));
 }
 
 /// What is typed, with the cursor behind it.
@@ -138,9 +140,9 @@ fn variant_title(plan: &Plan, lang: Lang) -> &str {
     if title.is_empty() { &plan.variant } else { title }
 }
 
-/// How far the student has come in a lesson, the longest form first, and whether it is done.
+/// How far the student has come in a lesson, the longest form first, and whether it is done; of a new one, its id.
 fn state_texts(app: &App, ui: Ui, lesson: &Lesson) -> (bool, Vec<String>) {
-    let Some(played) = app.progress.of(lesson) else { return (false, Vec::new()) };
+    let Some(played) = app.progress.of(lesson) else { return (false, vec![lesson.id.clone()]) };
     let done = played.is_done(lesson);
     let seen = played.watched_of(lesson).to_string();
     let short = if done {
@@ -163,10 +165,10 @@ fn draw_entry(canvas: &mut Canvas<'_>, app: &App, ui: Ui, i: usize, inner: Rect,
     let entry = &app.entries[i];
     if let Ok(lesson) = &entry.lesson {
         let (done, states) = state_texts(app, ui, lesson);
-        let sign = match (done, states.is_empty()) {
+        let sign = match (done, app.progress.of(lesson)) {
             (true, _) => theme.glyph(Glyph::Right),
-            (false, false) => theme.glyph(Glyph::Begun),
-            (false, true) => " ",
+            (false, Some(_)) => theme.glyph(Glyph::Begun),
+            (false, None) => " ",
         };
         let title = format!(" {}", lesson.title.get(app.lang));
         canvas.line(
@@ -216,6 +218,7 @@ fn draw_details(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
     for (row, (line, style)) in (0..inner.height).zip(lines.iter().skip(skipped)) {
         canvas.put(inner.x, inner.y + row, inner.width, line, *style);
     }
+    prose::more(canvas, area, most - skipped);
 }
 
 fn lesson_lines(

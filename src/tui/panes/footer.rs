@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 
 use crate::tui::canvas::Canvas;
-use crate::tui::keys::{BINDINGS, Layer};
+use crate::tui::keys::{Action, BINDINGS, Does, Layer};
 use crate::tui::strings::Ui;
 use crate::tui::text::width;
 
@@ -12,9 +12,12 @@ use crate::tui::text::width;
 pub fn draw(canvas: &mut Canvas<'_>, ui: Ui, layers: &[Layer], area: Rect) {
     let theme = canvas.theme;
     let room = usize::from(area.width);
+    // An open question is a wall: what leads past it does nothing, and is not offered.
+    let asked = matches!(layers.first(), Some(Layer::Choices | Layer::Number | Layer::Reveal));
+    let walled = |does| matches!(does, Does::Just(Action::TogglePlay | Action::Next | Action::NextMarker));
     let mut candidates: Vec<(usize, u8, String, &str)> = Vec::new();
     for (depth, layer) in layers.iter().enumerate() {
-        for binding in BINDINGS.iter().filter(|binding| binding.layer == *layer) {
+        for binding in BINDINGS.iter().filter(|binding| binding.layer == *layer && !(asked && walled(binding.does))) {
             if let Some(rank) = binding.footer {
                 // A question's own keys come before the player's.
                 let rank = if *layer == Layer::Global { rank } else { rank + u8::try_from(depth).unwrap_or(0) * 4 };

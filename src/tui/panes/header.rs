@@ -73,10 +73,13 @@ pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     // Left of it: as much of the lesson's and the variant's name as there is room for.
     let lesson = scene.lesson;
     let lang = scene.app.lang;
-    let variant = variant_text(scene.ui, lang, lesson, scene.player.variant, room < ROOMY);
     let title = lesson.title.get(lang);
+    let whole = variant_text(scene.ui, lang, lesson, scene.player.variant, false);
+    let short = room < ROOMY || width(title) + width(&whole) + 3 > room;
+    let variant = if short { variant_text(scene.ui, lang, lesson, scene.player.variant, true) } else { whole };
     let name = format!("{} · {title}", lesson.id);
-    let variant = cut(&variant, room * 3 / 5);
+    // Each may take what the other leaves; where both are long, the variant tells more.
+    let variant = cut(&variant, (room * 3 / 5).max(room.saturating_sub(width(title) + 3)));
     let title_room = room.saturating_sub(width(&variant) + 3);
     let full = width(&name) <= title_room;
     let title = cut(if full { &name } else { title }, title_room);

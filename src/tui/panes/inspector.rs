@@ -3,7 +3,9 @@
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::trace::{KeyState, LessonTime, LinkState, LockInfo, Role, Value};
+use super::prose;
+use crate::trace::state::client_of;
+use crate::trace::{EventKind, KeyState, LessonTime, LinkState, LockInfo, Role, Value, What};
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::short_value;
 use crate::tui::player::Focus;
@@ -29,15 +31,7 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
         let pieces: Vec<(&str, Style)> = line.iter().map(|(text, style)| (text.as_str(), *style)).collect();
         canvas.line(inner, row, &pieces);
     }
-    if skipped < most {
-        let rest = format!(" ↓ {} ", most - skipped);
-        canvas.flush_right(
-            Rect::new(area.x, area.bottom() - 1, area.width.saturating_sub(2), 1),
-            0,
-            &rest,
-            canvas.theme.secondary(),
-        );
-    }
+    prose::more(canvas, area, most - skipped);
 }
 
 struct Pane<'a> {
@@ -63,7 +57,9 @@ impl Pane<'_> {
         if roomy {
             lines.push(Vec::new());
         }
-        for ((a, b), view) in &self.scene.state.links {
+        // What is written to a server that is down waits in no link.
+        let up = |name: &String| self.scene.state.nodes.get(name).is_none_or(|node| node.up);
+        for ((a, b), view) in self.scene.state.links.iter().filter(|((a, b), _)| up(a) && up(b)) {
             let key = match view.state {
                 LinkState::Held => "inspector.link_held",
                 LinkState::Cut => "inspector.link_cut",
@@ -99,8 +95,12 @@ impl Pane<'_> {
         if roomy || !node.up {
             title.push((format!(" {up} "), up_style));
         }
-        if roomy {
+        // Nobody can ask a server that is down, and what it will know when it is back is not known yet.
+        if roomy || !node.up {
             lines.push(title);
+            if !node.up {
+                return;
+            }
             for lock in &header.locks {
                 self.key_roomy(canvas, lock, node.keys.get(&lock.key), lines);
             }
@@ -220,6 +220,8 @@ impl Pane<'_> {
             line.push((format!("{pad}{}", ui.get(redis)), style));
             if view.believes && !view.holds {
                 line.push((format!(" {}", ui.get("inspector.at_risk")), self.theme.violation()));
+            } else if view.holds && view.releases {
+                line.push((format!(" {}", ui.get("inspector.releasing")), self.theme.text()));
             } else if view.holds && !view.believes && !view.acquires {
                 line.push((format!(" {}", ui.get("inspector.left_behind")), self.theme.warning()));
             }
@@ -242,7 +244,27 @@ impl Pane<'_> {
             paused: client.paused.is_some(),
             waits: acquiring.clone().any(|acquiring| acquiring.waits),
             acquires: acquiring.next().is_some(),
+            releases: !client.crashed && self.releases(name, &lock.name),
         })
+    }
+
+    /// Whether a release of this lock is on its way: between its first command and its last answer.
+    fn releases(&self, client: &str, lock: &str) -> bool {
+        let trace = &self.scene.recording.trace;
+        let known = &trace.records[..self.scene.player.playhead.pos.min(trace.records.len())];
+        let is_it = |event: usize| {
+            trace.header.events.get(event).is_some_and(|info| {
+                info.kind == EventKind::Release
+                    && client_of(&info.subject) == client
+                    && info.lock.as_deref() == Some(lock)
+            })
+        };
+        let turn = known.iter().rev().find_map(|record| match record.what {
+            What::EventStart { event } if is_it(event) => Some(true),
+            What::EventEnd { event, .. } if is_it(event) => Some(false),
+            _ => None,
+        });
+        turn.unwrap_or(false)
     }
 
     fn thinks(&self, view: &ClientView<'_>, short: bool) -> String {
@@ -280,6 +302,7 @@ struct ClientView<'a> {
     paused: bool,
     waits: bool,
     acquires: bool,
+    releases: bool,
 }
 
 /// `7.4`: a countdown that jitters in the third decimal cannot be read.

@@ -5,7 +5,7 @@ use ratatui::style::Style;
 
 use crate::trace::{Group, What};
 use crate::tui::canvas::Canvas;
-use crate::tui::narrate::{Narrator, clock, command, finding};
+use crate::tui::narrate::{Narrator, clock, command, finding, reply_text};
 use crate::tui::player::Focus;
 use crate::tui::recording::{LogKind, LogLine};
 use crate::tui::text::{right, width};
@@ -22,10 +22,9 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let last = known.saturating_sub(usize::from(scene.scroll(Focus::Log))).max(height.min(known));
     let first = last.saturating_sub(height);
     let current = log.partition_point(|line| line.record < scene.stop.start);
-    let current = log[..known].get(current).map(|line| line.record);
-    for (row, line) in (0..inner.height).zip(&log[first..last]) {
+    for (row, (i, line)) in (0..inner.height).zip(log[..last].iter().enumerate().skip(first)) {
         let is_current = line.record >= scene.stop.start;
-        draw_line(canvas, scene, *line, inner, row, current == Some(line.record), is_current);
+        draw_line(canvas, scene, *line, inner, row, i == current, is_current);
     }
 }
 
@@ -98,7 +97,7 @@ fn reply(canvas: &Canvas<'_>, scene: &Scene<'_>, cmd: u32) -> (String, Style) {
         && let Some(reply) = scene.recording.reply(cmd, pos)
     {
         let style = if reply.is_error() { theme.warning() } else { theme.text() };
-        return (reply.to_string(), style);
+        return (reply_text(reply), style);
     }
     let failed = command.failed.filter(|record| *record < pos);
     let key = match failed.and_then(|record| scene.recording.trace.records.get(record)).map(|record| &record.what) {

@@ -32,10 +32,14 @@ pub fn draw(canvas: &mut Canvas<'_>, outer: Rect, inner: Rect, paragraphs: &[Par
         let x = inner.x + indent;
         canvas.put(x, inner.y + row, inner.right().saturating_sub(x), text, *style);
     }
-    if skipped < most && outer.height > 1 {
-        let rest = format!(" ↓ {} ", most - skipped);
+    more(canvas, outer, most - skipped);
+}
+
+/// On the lower border of `outer`: how many lines there are below, if any.
+pub fn more(canvas: &mut Canvas<'_>, outer: Rect, lines: usize) {
+    if lines > 0 && outer.height > 1 {
         let edge = Rect::new(outer.x, outer.bottom() - 1, outer.width.saturating_sub(2), 1);
-        canvas.flush_right(edge, 0, &rest, canvas.theme.secondary());
+        canvas.flush_right(edge, 0, &format!(" ↓ {lines} "), canvas.theme.secondary());
     }
 }
 

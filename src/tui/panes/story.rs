@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 
 use super::prose::{self, Paragraph};
-use crate::trace::Standing;
+use crate::trace::{Finding, FindingKind, Standing};
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::{Narrator, Tone};
 use crate::tui::player::Focus;
@@ -77,7 +77,13 @@ fn closing(scene: &Scene<'_>, theme: Theme) -> Vec<Paragraph> {
     let ui = scene.ui;
     let (text, style) = match scene.standing {
         Standing::Safe => (ui.get("closing.held").to_owned(), theme.safe()),
-        Standing::Broken(t) => (ui.fill("closing.broken", &[("t", &secs(t))]), theme.violation()),
+        Standing::Broken(t) => {
+            // A lock that is deleted or lost has failed; two are inside only when another has come in.
+            let overlaps = |found: &Finding| found.kind == FindingKind::Overlap && found.from == t;
+            let inside = scene.recording.findings.iter().any(overlaps);
+            let key = if inside { "closing.broken" } else { "closing.broken_lock" };
+            (ui.fill(key, &[("t", &secs(t))]), theme.violation())
+        }
         Standing::Contained(t) => (ui.fill("closing.contained", &[("t", &secs(t))]), theme.warning()),
         Standing::Stuck(t) => (ui.fill("closing.stuck", &[("t", &secs(t))]), theme.warning()),
         Standing::Inconclusive => (ui.get("closing.inconclusive").to_owned(), theme.warning()),

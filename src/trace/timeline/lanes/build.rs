@@ -120,11 +120,13 @@ impl Build {
             What::NodeCrashed { node } => {
                 self.show_node(i, record.t, node);
                 self.show_keys(header, i, record.t, node, None);
+                self.show_links_of(i, record.t, node);
                 self.mark_node(header, node, &mark(Sign::Crashed));
             }
             What::NodeRestarted { node, .. } => {
                 self.show_node(i, record.t, node);
                 self.show_keys(header, i, record.t, node, None);
+                self.show_links_of(i, record.t, node);
                 self.mark_node(header, node, &mark(Sign::Restarted));
             }
             What::NodePromoted { node, .. } => {
@@ -231,7 +233,9 @@ impl Build {
 
     fn show_link(&mut self, i: usize, t: LessonTime, one: &str, other: &str) {
         let view = self.state.links.get(&(one.to_owned(), other.to_owned()));
-        let fill = view.map(|view| match view.state {
+        // A link of a server that is down carries nothing, and holds nothing back.
+        let up = |name: &str| self.state.nodes.get(name).is_none_or(|node| node.up);
+        let fill = view.filter(|_| up(one) && up(other)).map(|view| match view.state {
             LinkState::Cut => Fill::Cut,
             LinkState::Slow { .. } => Fill::Slow,
             LinkState::Held | LinkState::Open => Fill::Held { waiting: view.held, shut: view.state == LinkState::Held },
@@ -248,6 +252,14 @@ impl Build {
         let wanted = |lane: &&mut Lane| matches!(&lane.kind, LaneKind::Node { node } if node == name);
         if let Some(lane) = self.lanes.iter_mut().find(wanted) {
             lane.show(t, i, Some(fill), false);
+        }
+    }
+
+    /// Shows all links that end at `node`.
+    fn show_links_of(&mut self, i: usize, t: LessonTime, node: &str) {
+        let links = self.state.links.keys().filter(|(a, b)| a == node || b == node);
+        for (one, other) in links.cloned().collect::<Vec<_>>() {
+            self.show_link(i, t, &one, &other);
         }
     }
 

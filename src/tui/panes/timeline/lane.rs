@@ -31,27 +31,26 @@ pub fn draw(
     legend: &mut Legend,
 ) -> bool {
     let theme = canvas.theme;
+    let marks: Vec<(u16, &Mark)> = lanes.iter().flat_map(|lane| marks(view, lane)).collect();
     for lane in lanes {
         let seen = fills(canvas, view, lane, y, legend);
         for seen in &seen {
-            words(canvas, scene, view, seen, y);
+            words(canvas, scene, view, seen, &marks, y);
         }
     }
     let mut marked = false;
-    for lane in lanes {
-        for (column, mark) in marks(view, lane) {
-            let (glyph, style) = sign(scene, theme, mark);
-            if column == view.playhead {
-                // The playhead must not hide what has just happened, nor tell what is about to.
-                if mark.record >= scene.player.playhead.pos {
-                    continue;
-                }
-                marked = true;
+    for (column, mark) in marks {
+        let (glyph, style) = sign(scene, theme, mark);
+        if column == view.playhead {
+            // The playhead must not hide what has just happened, nor tell what is about to.
+            if mark.record >= scene.player.playhead.pos {
+                continue;
             }
-            legend.saw(glyph, style);
-            let style = if column == view.playhead { style.patch(theme.selected()) } else { style };
-            canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);
+            marked = true;
         }
+        legend.saw(glyph, style);
+        let style = if column == view.playhead { style.patch(theme.selected()) } else { style };
+        canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);
     }
     if view.playhead < view.last {
         let ahead = Rect::new(view.scale.left + view.playhead + 1, y, view.last - view.playhead, 1);
@@ -80,16 +79,22 @@ fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16, legen
     seen
 }
 
-/// The letter of the owner, or a word, at the beginning of a stretch.
-fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_>, y: u16) {
+/// The letter of the owner, or a word, at the beginning of a stretch. A client that waits tries again and again: its
+/// word stands after the first refusal, and is left out where a later one's mark would fall into it.
+fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_>, marks: &[(u16, &Mark)], y: u16) {
     let (_, style) = pattern(canvas.theme, &seen.stretch.fill);
     let room = seen.last - seen.first + 1;
     // Right of the playhead rather than under it.
     let shift = u16::from(seen.first == view.playhead && room > 1);
+    let waits = matches!(seen.stretch.fill, Fill::Waits(_));
+    let struck = |from: u16, until: u16| marks.iter().any(|(column, _)| (from..until).contains(column));
+    let shift = if waits && struck(seen.first, seen.first + 1) { 1 } else { shift };
+    let first = seen.first + shift;
     for text in texts(scene, &seen.stretch.fill, room) {
         let taken = u16::try_from(width(&text)).unwrap_or(u16::MAX);
-        if taken > 0 && taken + shift <= room {
-            canvas.put(view.scale.left + seen.first + shift, y, taken, &text, style.patch(canvas.theme.strong()));
+        let fits = taken > 0 && taken.saturating_add(shift) <= room;
+        if fits && !(waits && struck(first, first + taken)) {
+            canvas.put(view.scale.left + first, y, taken, &text, style.patch(canvas.theme.strong()));
             return;
         }
     }
@@ -114,7 +119,7 @@ fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> 
             let bang = scene.app.theme.glyph(Glyph::Inside);
             vec![format!("{bang}{who}{bang}").into(), who.into()]
         }
-        Fill::Waits(_) => vec![word("lane.waits")],
+        Fill::Waits(_) => vec![format!(" {}", word("lane.waits")).into()],
         // The mark of the crash stands in the first column.
         Fill::Down => vec![format!("  {} ", ui.get("inspector.down")).into()],
         Fill::Held { waiting: 0, shut: false } | Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
