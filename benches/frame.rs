@@ -7,7 +7,7 @@
 //! The aims: a frame under 1 ms at 10 000 records, growing no faster than log n; preparing near-linear; under 60 MB.
 
 use std::hint::black_box;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -217,11 +217,11 @@ fn measure(records: usize, last: Option<(f64, f64, f64)>) -> Option<(f64, f64, f
     Some((length, mean, prepared))
 }
 
-fn main() {
+fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     if arguments.next().as_deref() == Some("--hold") {
         hold(arguments.next().and_then(|n| n.parse().ok()).unwrap_or(10_000));
-        return;
+        return ExitCode::SUCCESS;
     }
     let mut last = None;
     for records in [100, 1_000, 10_000, 100_000] {
@@ -230,6 +230,7 @@ fn main() {
     let memory = std::env::current_exe().and_then(|this| Command::new(this).args(["--hold", "10000"]).status());
     if last.is_none() || memory.is_err() {
         println!("the benchmark itself is broken");
-        std::process::exit(1);
+        return ExitCode::FAILURE;
     }
+    ExitCode::SUCCESS
 }
