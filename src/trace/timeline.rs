@@ -4,6 +4,7 @@
 //! lesson of ten records as for a soak test of ten thousand, but for a logarithm.
 
 mod checkpoints;
+mod idle;
 mod lanes;
 mod standing;
 mod stops;
@@ -27,6 +28,8 @@ pub struct Timeline {
     pub stops: Vec<Stop>,
     /// What is worth a jump, in order.
     pub markers: Vec<Marker>,
+    /// Long stretches in which nothing happens, in order.
+    pub idle: Vec<(LessonTime, LessonTime)>,
     standings: Vec<(usize, Standing)>,
     checkpoints: Checkpoints,
 }
@@ -43,6 +46,7 @@ impl Timeline {
             markers: stops::markers(trace, findings),
             standings: standing::standings(trace, findings),
             checkpoints: Checkpoints::new(trace),
+            idle: idle::idle(&stops, end),
             stops,
         }
     }

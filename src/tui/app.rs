@@ -1,15 +1,23 @@
 //! What is on, and how actions change it.
 
-use std::collections::BTreeMap;
+mod lesson;
+mod list;
+mod memory;
+
+pub use list::{Asking, Filter};
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::answer::{Given, Grade, typed_time};
 use super::keys::{Action, Layer};
-use super::player::{Given, Player};
+use super::player::Player;
+use super::progress::Progress;
 use super::recording::Recording;
 use super::theme::Theme;
 use crate::lesson::catalogue::Entry;
 use crate::lesson::{Answer, Ask, Do, Lesson, Plan};
-use crate::trace::{Lang, LessonTime};
+use crate::trace::Lang;
 
 /// Everything the screen is drawn from.
 #[derive(Debug)]
@@ -30,9 +38,18 @@ pub struct App {
     pub help: Option<u16>,
     /// What has been run so far.
     pub runs: BTreeMap<RunKey, Run>,
+    /// What the student has done so far.
+    pub progress: Progress,
+    /// What the catalogue is narrowed down to.
+    pub filter: Option<Filter>,
+    /// What has to be answered before anything else.
+    pub asking: Option<Asking>,
+    /// Something the user should know, until the next key.
+    pub notice: Option<String>,
     /// The user wants to go.
     pub quit: bool,
     requests: Vec<Request>,
+    touched: BTreeSet<String>,
 }
 
 /// Which run: entry and variant.
@@ -68,16 +85,34 @@ impl App {
     /// The catalogue, or, with `start`, that lesson.
     #[must_use]
     pub fn new(entries: Vec<Entry>, start: Option<usize>, theme: Theme, lang: Lang) -> Self {
+        Self::remembering(entries, start, theme, lang, Progress::default())
+    }
+
+    /// The same, with what the student has done before; what should come next is selected.
+    #[must_use]
+    pub fn remembering(
+        entries: Vec<Entry>,
+        start: Option<usize>,
+        theme: Theme,
+        lang: Lang,
+        progress: Progress,
+    ) -> Self {
+        let next = progress.next(&entries).entry();
         let mut app = Self {
             theme,
             lang,
-            selected: start.filter(|start| *start < entries.len()).unwrap_or(0),
+            selected: start.filter(|start| *start < entries.len()).or(next).unwrap_or(0),
             details_scroll: 0,
             player: None,
             help: None,
             runs: BTreeMap::new(),
+            progress,
+            filter: None,
+            asking: None,
+            notice: None,
             quit: false,
             requests: Vec::new(),
+            touched: BTreeSet::new(),
             entries,
         };
         if start.is_some() {
@@ -101,6 +136,7 @@ impl App {
     /// only put by.
     pub fn ran(&mut self, key: RunKey, run: Run) -> bool {
         self.runs.insert(key, run);
+        self.resume();
         self.player.as_ref().is_some_and(|player| (player.entry, player.variant) == (key.entry, key.variant))
     }
 
@@ -151,20 +187,56 @@ impl App {
             // The help covers all, so nothing below it may be hit by accident; ctrl-c still quits.
             return vec![Layer::Help, Layer::Global];
         }
-        if let Some((ask, None)) = self.question() {
-            layers.push(match ask.answer {
+        if self.asking.is_some() {
+            return vec![Layer::Confirm, Layer::Global];
+        }
+        if self.is_filtering() {
+            return vec![Layer::Filter, Layer::Global];
+        }
+        if self.ending().is_some() {
+            return vec![Layer::Ending, Layer::Global];
+        }
+        if self.opened_command().is_some() {
+            return vec![Layer::Command, Layer::Global];
+        }
+        match self.question() {
+            Some((ask, None)) => layers.push(match ask.answer {
                 Answer::Choices(_) => Layer::Choices,
                 Answer::Predict(_) => Layer::Number,
                 Answer::Model(_) => Layer::Reveal,
-            });
+            }),
+            Some((_, Some(Given::Revealed))) => layers.push(Layer::Grading),
+            _ => {}
+        }
+        if self.is_comparing() {
+            layers.push(Layer::Compare);
+        }
+        if self.is_at_end() {
+            layers.push(Layer::AtEnd);
         }
         layers.push(if self.player.is_some() { Layer::Player } else { Layer::Catalogue });
         layers.push(Layer::Global);
         layers
     }
 
+    /// Whether the keyboard types into the filter.
+    #[must_use]
+    pub fn is_filtering(&self) -> bool {
+        self.player.is_none() && self.filter.as_ref().is_some_and(|filter| filter.typing)
+    }
+
     /// Does what `action` means where we are.
     pub fn update(&mut self, action: Action) {
+        self.notice = None;
+        self.act(action);
+        self.remember();
+    }
+
+    fn act(&mut self, action: Action) {
+        if self.asking.is_some() {
+            self.update_asking(action);
+            return;
+        }
         if let Some(scroll) = &mut self.help {
             match action {
                 Action::Back | Action::Help => self.help = None,
@@ -178,7 +250,19 @@ impl App {
             }
             return;
         }
+        if self.ending().is_some() {
+            self.update_ending(action);
+            return;
+        }
+        if self.opened_command().is_some() {
+            self.update_command(action);
+            return;
+        }
         match action {
+            Action::Ending => self.open_ending(),
+            Action::OpenCommand => self.open_command(),
+            Action::Compare => self.compare(),
+            Action::CompareEnd => self.end_compare(),
             Action::Quit => self.quit = true,
             Action::Language => self.lang = self.lang.other(),
             Action::Help => {
@@ -187,10 +271,16 @@ impl App {
                     player.playing = false;
                 }
             }
-            Action::Back => self.player = None,
+            Action::Back if self.player.is_some() => {
+                self.settle();
+                self.player = None;
+            }
             Action::NextVariant => self.turn_variant(1),
             Action::PreviousVariant => self.turn_variant(-1),
-            Action::Submit => self.submit(),
+            Action::Submit if self.player.is_some() => self.submit(),
+            Action::Grade(number) => self.self_grade(number),
+            // After a digit it is the unit of the time that is being typed.
+            Action::Skip if self.is_typing_a_time() => self.act(Action::Type('s')),
             Action::Choose(number) if !self.has_choice(number) => {}
             // Who types a second answer must not be thrown to another place.
             Action::Jump(_) if matches!(self.question(), Some((Ask { answer: Answer::Choices(_), .. }, Some(_)))) => {}
@@ -208,31 +298,19 @@ impl App {
     /// Time goes by: `us` microseconds. Returns whether the picture has changed.
     pub fn tick(&mut self, us: u64) -> bool {
         let Some(recording) = self.recording() else { return false };
-        self.player.as_mut().is_some_and(|player| player.tick(us, &recording))
+        let Some(player) = &mut self.player else { return false };
+        let was_playing = player.playing;
+        let changed = player.tick(us, &recording);
+        if was_playing && !player.playing {
+            self.remember();
+        }
+        changed
     }
 
     /// Whether time moves the picture.
     #[must_use]
     pub fn is_playing(&self) -> bool {
         self.player.as_ref().is_some_and(|player| player.playing)
-    }
-
-    fn update_catalogue(&mut self, action: Action) {
-        let last = self.entries.len().saturating_sub(1);
-        let before = self.selected;
-        match action {
-            Action::Up => self.selected = self.selected.saturating_sub(1),
-            Action::Down => self.selected = (self.selected + 1).min(last),
-            Action::Home => self.selected = 0,
-            Action::End => self.selected = last,
-            Action::PageUp => self.details_scroll = self.details_scroll.saturating_sub(5),
-            Action::PageDown => self.details_scroll = self.details_scroll.saturating_add(5).min(1000),
-            Action::Open => self.open(),
-            _ => {}
-        }
-        if self.selected != before {
-            self.details_scroll = 0;
-        }
     }
 
     /// Opens the selected lesson. All its variants are run at once, the shown one first: they take milliseconds, and
@@ -249,17 +327,21 @@ impl App {
                 self.requests.push(Request { key, plan });
             }
         }
-        self.player = Some(Player::new(entry, 0));
+        self.player = self.player_of(entry);
+        self.resume();
     }
 
     fn turn_variant(&mut self, by: isize) {
+        self.settle();
         let Some(player) = &mut self.player else { return };
         let Some(Ok(lesson)) = self.entries.get(player.entry).map(|entry| &entry.lesson) else { return };
         let count = isize::try_from(lesson.plans.len()).unwrap_or(1);
         let here = isize::try_from(player.variant).unwrap_or(0);
         let next = usize::try_from((here + by).rem_euclid(count.max(1))).unwrap_or(0);
         if next != player.variant {
+            let before = player.variant;
             player.change_variant(next);
+            self.compare_again(before);
         }
     }
 
@@ -268,42 +350,27 @@ impl App {
             if (1..=choices.len()).contains(&usize::from(number)))
     }
 
+    fn is_typing_a_time(&self) -> bool {
+        matches!(self.question(), Some((Ask { answer: Answer::Predict(_), .. }, None)))
+            && self.player.as_ref().is_some_and(|player| !player.typed.is_empty())
+    }
+
+    fn self_grade(&mut self, number: u8) {
+        let (Some(grade), Some(recording)) = (Grade::from_key(number), self.recording()) else { return };
+        if let Some(player) = &mut self.player {
+            player.grade(grade, &recording);
+        }
+    }
+
     fn submit(&mut self) {
         let Some((ask, None)) = self.question() else { return };
         let given = match &ask.answer {
             Answer::Choices(_) => None,
             Answer::Model(_) => Some(Given::Revealed),
-            Answer::Predict(_) => self.player.as_ref().and_then(|player| seconds(&player.typed)).map(Given::Time),
+            Answer::Predict(_) => self.player.as_ref().and_then(|player| typed_time(&player.typed)).map(Given::Time),
         };
         if let (Some(given), Some(recording), Some(player)) = (given, self.recording(), &mut self.player) {
             player.answer(given, &recording);
-        }
-    }
-}
-
-/// Seconds as typed, `12` or `12.5`, to the millisecond.
-fn seconds(typed: &str) -> Option<LessonTime> {
-    let (whole, part) = typed.split_once('.').unwrap_or((typed, ""));
-    if (whole.is_empty() && part.is_empty()) || part.len() > 3 {
-        return None;
-    }
-    let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let part: u64 = format!("{part:0<3}").parse().ok()?;
-    Some(LessonTime(whole.checked_mul(1000)? + part))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn seconds_are_read_to_the_millisecond() {
-        assert_eq!(seconds("12"), Some(LessonTime(12_000)));
-        assert_eq!(seconds("12.5"), Some(LessonTime(12_500)));
-        assert_eq!(seconds(".05"), Some(LessonTime(50)));
-        assert_eq!(seconds("12."), Some(LessonTime(12_000)));
-        for typed in ["", ".", "1.2.3", "1.2345"] {
-            assert_eq!(seconds(typed), None, "{typed}");
         }
     }
 }

@@ -3,7 +3,7 @@
 //! `Buffer`'s own functions panic outside it, and a terminal can be resized to anything; all panes draw through this.
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::text::{cut, is_simple, width};
@@ -14,13 +14,15 @@ pub struct Canvas<'a> {
     buffer: &'a mut Buffer,
     /// How meanings look.
     pub theme: Theme,
+    /// Where text is being typed: the terminal's cursor stands there, and with it what an input method shows.
+    pub cursor: Option<Position>,
 }
 
 impl<'a> Canvas<'a> {
     /// Draws into `buffer`.
     #[must_use]
     pub const fn new(buffer: &'a mut Buffer, theme: Theme) -> Self {
-        Self { buffer, theme }
+        Self { buffer, theme, cursor: None }
     }
 
     /// All of it.

@@ -42,6 +42,24 @@ pub enum Action {
     Erase,
     Submit,
     Skip,
+    /// The own answer was as good as the model answer (1), half (2), or not (3).
+    Grade(u8),
+    Filter,
+    Forget,
+    ForgetAll,
+    Confirm,
+    /// The page after the last event.
+    Ending,
+    /// The command at the playhead, in full.
+    OpenCommand,
+    /// Another variant beside this one; the next one; none any more.
+    Compare,
+    CompareEnd,
+    /// To the first difference between the two.
+    Parting,
+    ZoomIn,
+    ZoomOut,
+    Squeeze,
 }
 
 /// Where a key means something. Several layers are active at once; the first that knows the key decides.
@@ -49,12 +67,26 @@ pub enum Action {
 pub enum Layer {
     /// The help is open.
     Help,
+    /// Something is asked before it is done.
+    Confirm,
+    /// The filter of the catalogue is typed.
+    Filter,
     /// A question with choices is open.
     Choices,
     /// A question that wants a number is open.
     Number,
     /// A question to think about is open.
     Reveal,
+    /// The model answer is shown, and the own one is to be graded.
+    Grading,
+    /// The page after the last event.
+    Ending,
+    /// The playhead is where nothing more comes.
+    AtEnd,
+    /// A command is shown in full.
+    Command,
+    /// Two variants are compared.
+    Compare,
     /// The list of lessons.
     Catalogue,
     /// A lesson.
@@ -68,6 +100,8 @@ pub enum Layer {
 pub enum Key {
     /// A character, however it is typed.
     Char(char),
+    /// Whatever writes a character, in any script.
+    Any,
     /// A digit of this range.
     Digits(char, char),
     /// A key without a character, without shift.
@@ -85,6 +119,8 @@ pub enum Does {
     Just(Action),
     /// Something with the digit.
     Digit(fn(u8) -> Action),
+    /// Something with the character.
+    Write(fn(char) -> Action),
 }
 
 /// One line of the table.
@@ -125,6 +161,38 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Help, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(1)),
     b(Layer::Help, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
     b(Layer::Help, &[Code(C::PageDown), Char(' ')], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Confirm, &[Char('y'), Code(C::Enter)], Action::Confirm, "y", "key.yes", Some(0)),
+    b(Layer::Confirm, &[Char('n'), Code(C::Esc)], Action::Back, "n", "key.no", Some(1)),
+    Binding {
+        layer: Layer::Filter,
+        keys: &[Key::Any],
+        does: Does::Write(Action::Type),
+        shown: "a–z",
+        label: "key.filter_type",
+        footer: Some(2),
+    },
+    b(Layer::Filter, &[Code(C::Backspace)], Action::Erase, "backspace", "key.erase", None),
+    b(Layer::Filter, &[Code(C::Enter)], Action::Submit, "enter", "key.filter_done", Some(0)),
+    b(Layer::Filter, &[Code(C::Esc)], Action::Back, "esc", "key.filter_clear", Some(1)),
+    b(Layer::Filter, &[Code(C::Up)], Action::Up, "↑", "key.up", None),
+    b(Layer::Filter, &[Code(C::Down)], Action::Down, "↓", "key.down", Some(3)),
+    b(Layer::Ending, &[Code(C::Enter), Code(C::Right), Char(' ')], Action::Open, "enter", "key.item", Some(0)),
+    b(Layer::Ending, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", Some(3)),
+    b(Layer::Ending, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(2)),
+    b(Layer::Ending, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
+    b(Layer::Ending, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Ending, &[Code(C::Home)], Action::Home, "home", "key.home", None),
+    b(Layer::Ending, &[Code(C::End)], Action::End, "end", "key.end", None),
+    b(Layer::Ending, &[Code(C::Esc), Char('e'), Code(C::Left)], Action::Back, "esc", "key.timeline", Some(1)),
+    b(Layer::Command, &[Code(C::Esc), Code(C::Enter), Code(C::Left)], Action::Back, "esc", "key.timeline", Some(0)),
+    b(Layer::Command, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", Some(2)),
+    b(Layer::Command, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(1)),
+    b(Layer::Command, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
+    b(Layer::Command, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Compare, &[Char('c')], Action::Compare, "c", "key.compare_next", Some(2)),
+    b(Layer::Compare, &[Char('d')], Action::Parting, "d", "key.parting", Some(0)),
+    b(Layer::Compare, &[Code(C::Esc)], Action::CompareEnd, "esc", "key.compare_end", Some(1)),
+    b(Layer::AtEnd, &[Char('e')], Action::Ending, "e", "key.ending", Some(0)),
     Binding {
         layer: Layer::Choices,
         keys: &[Digits('1', '9')],
@@ -143,6 +211,9 @@ pub const BINDINGS: &[Binding] = &[
         label: "key.type",
         footer: Some(1),
     },
+    b(Layer::Number, &[Char('m')], Action::Type('m'), "m", "key.unit", None),
+    b(Layer::Number, &[Char('秒')], Action::Type('秒'), "秒", "key.unit", None),
+    b(Layer::Number, &[Char('毫')], Action::Type('毫'), "毫", "key.unit", None),
     b(Layer::Number, &[Char('.')], Action::Type('.'), ".", "key.point", None),
     b(Layer::Number, &[Code(C::Backspace)], Action::Erase, "backspace", "key.erase", None),
     b(Layer::Number, &[Code(C::Enter)], Action::Submit, "enter", "key.answer", Some(0)),
@@ -151,14 +222,27 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Reveal, &[Code(C::Enter)], Action::Submit, "enter", "key.reveal", Some(0)),
     b(Layer::Reveal, &[Char('h')], Action::Hint, "h", "key.hint", Some(2)),
     b(Layer::Reveal, &[Char('s')], Action::Skip, "s", "key.skip", Some(1)),
+    Binding {
+        layer: Layer::Grading,
+        keys: &[Digits('1', '3')],
+        does: Does::Digit(Action::Grade),
+        shown: "1–3",
+        label: "key.grade",
+        footer: Some(0),
+    },
     b(Layer::Catalogue, &[Code(C::Enter), Code(C::Right), Char(' ')], Action::Open, "enter", "key.open", Some(0)),
     b(Layer::Catalogue, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", Some(2)),
     b(Layer::Catalogue, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.down", Some(1)),
     b(Layer::Catalogue, &[Code(C::PageUp)], Action::PageUp, "page up", "key.text_up", None),
     b(Layer::Catalogue, &[Code(C::PageDown)], Action::PageDown, "page down", "key.text_down", None),
+    b(Layer::Catalogue, &[Char('/')], Action::Filter, "/", "key.filter", Some(3)),
+    b(Layer::Catalogue, &[Code(C::Esc)], Action::Back, "esc", "key.filter_clear", None),
+    b(Layer::Catalogue, &[Char('x')], Action::Forget, "x", "key.forget", Some(7)),
+    b(Layer::Catalogue, &[Char('X')], Action::ForgetAll, "X", "key.forget_all", None),
     b(Layer::Catalogue, &[Code(C::Home)], Action::Home, "home", "key.first", None),
     b(Layer::Catalogue, &[Code(C::End)], Action::End, "end", "key.last", None),
-    b(Layer::Player, &[Char(' '), Code(C::Enter)], Action::TogglePlay, "space", "key.play", Some(1)),
+    b(Layer::Player, &[Char(' ')], Action::TogglePlay, "space", "key.play", Some(1)),
+    b(Layer::Player, &[Code(C::Enter)], Action::OpenCommand, "enter", "key.command", Some(5)),
     b(Layer::Player, &[Code(C::Left)], Action::Previous, "←", "key.previous", Some(4)),
     b(Layer::Player, &[Code(C::Right)], Action::Next, "→", "key.next", Some(2)),
     b(Layer::Player, &[Char('['), Char('{')], Action::PreviousMarker, "[", "key.previous_marker", None),
@@ -180,6 +264,10 @@ pub const BINDINGS: &[Binding] = &[
         label: "key.jump",
         footer: None,
     },
+    b(Layer::Player, &[Char('c')], Action::Compare, "c", "key.compare", Some(6)),
+    b(Layer::Player, &[Char('z')], Action::ZoomIn, "z", "key.zoom", Some(11)),
+    b(Layer::Player, &[Char('Z')], Action::ZoomOut, "Z", "key.zoom_out", None),
+    b(Layer::Player, &[Char('s')], Action::Squeeze, "s", "key.squeeze", None),
     b(Layer::Player, &[Code(C::Home)], Action::Home, "home", "key.home", None),
     b(Layer::Player, &[Code(C::End)], Action::End, "end", "key.end", None),
     b(Layer::Player, &[Code(C::Tab)], Action::FocusNext, "tab", "key.focus", Some(10)),
@@ -188,6 +276,7 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Player, &[Code(C::Down)], Action::Down, "↓", "key.scroll_down", None),
     b(Layer::Player, &[Code(C::PageUp)], Action::PageUp, "page up", "key.page_up", None),
     b(Layer::Player, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
+    b(Layer::Player, &[Char('e')], Action::Ending, "e", "key.ending", None),
     b(Layer::Player, &[Char('h')], Action::Hint, "h", "key.hint", None),
     b(Layer::Player, &[Code(C::Esc)], Action::Back, "esc", "key.back", Some(8)),
     b(Layer::Global, &[Char('l')], Action::Language, "l", "key.language", Some(6)),
@@ -205,6 +294,7 @@ impl Key {
             (Self::Ctrl(wanted), C::Char(c)) => ctrl && c.eq_ignore_ascii_case(&wanted),
             // A capital letter is a character of its own; terminals disagree on whether shift is reported with it.
             (Self::Char(wanted), C::Char(c)) => !ctrl && !alt && c == wanted,
+            (Self::Any, C::Char(_)) => !ctrl && !alt,
             (Self::Digits(from, to), C::Char(c)) => !ctrl && !alt && (from..=to).contains(&c),
             (Self::Code(C::BackTab), C::BackTab) => true,
             (Self::Code(wanted), code) => !shift && !ctrl && code == wanted,
@@ -223,7 +313,8 @@ pub fn dispatch(layers: &[Layer], event: KeyEvent) -> Option<Action> {
     Some(match (binding.does, event.code) {
         (Does::Just(action), _) => action,
         (Does::Digit(action), C::Char(c)) => action(u8::try_from(c.to_digit(10)?).ok()?),
-        (Does::Digit(_), _) => return None,
+        (Does::Write(action), C::Char(c)) => action(c),
+        (Does::Digit(_) | Does::Write(_), _) => return None,
     })
 }
 

@@ -3,7 +3,7 @@
 mod commands;
 mod findings;
 
-pub use commands::{command, reply_text, short_value};
+pub use commands::{command, reply_text, short_value, without_token};
 pub use findings::finding;
 
 use super::player::Playhead;

@@ -1,6 +1,9 @@
 //! One pane a file. A pane reads the scene and draws; it changes nothing.
 
 pub mod catalogue;
+pub mod command;
+pub mod compare;
+pub mod ending;
 pub mod footer;
 pub mod header;
 pub mod help;

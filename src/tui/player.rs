@@ -5,6 +5,9 @@
 
 use std::collections::BTreeMap;
 
+pub use super::answer::{Given, Grade};
+use super::compare::Compare;
+use super::ending::Ending;
 use super::keys::Action;
 use super::recording::{AskStop, Recording};
 use crate::trace::LessonTime;
@@ -32,6 +35,18 @@ pub struct Player {
     pub hint: bool,
     /// The number being typed.
     pub typed: String,
+    /// The timeline shows the whole run, halved so many times.
+    pub zoom: u8,
+    /// Whether idle stretches are squeezed.
+    pub squeeze: bool,
+    /// Another variant that is shown beside this one.
+    pub compare: Option<Compare>,
+    /// The command that is shown in full, by number, and how far its page is scrolled.
+    pub opened: Option<(u32, u16)>,
+    /// The page after the last event, while it is shown.
+    pub ending: Option<Ending>,
+    /// Where to go as soon as there is a recording.
+    pub resume: Option<LessonTime>,
     /// Microseconds of real time since the playhead came to its stop.
     lingered: u64,
 }
@@ -76,19 +91,6 @@ impl Focus {
     }
 }
 
-/// What the student answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
-    /// This choice, from 0.
-    Choice(usize),
-    /// This time.
-    Time(LessonTime),
-    /// Asked for the model answer.
-    Revealed,
-    /// Passed.
-    Skipped,
-}
-
 /// Slowest and fastest speed, as powers of two.
 pub const SPEEDS: std::ops::RangeInclusive<i8> = -3..=7;
 
@@ -98,6 +100,9 @@ const COMFORTABLE_S: u64 = 24;
 /// How long playing rests on a stop at which something is said or goes wrong, and on any other: microseconds.
 const LINGER_TELLING_US: u64 = 2_400_000;
 const LINGER_US: u64 = 250_000;
+
+/// A part of the run as long as this is not zoomed into any further.
+const NARROW_MS: u64 = 40;
 
 /// One small step at 1×, in microseconds of lesson time.
 const FRAME_US: u64 = 100_000;
@@ -117,6 +122,12 @@ impl Player {
             answers: BTreeMap::new(),
             hint: false,
             typed: String::new(),
+            zoom: 0,
+            squeeze: false,
+            compare: None,
+            opened: None,
+            ending: None,
+            resume: None,
             lingered: 0,
         }
     }
@@ -146,6 +157,16 @@ impl Player {
         Some((ask, self.answers.get(&(self.variant, ask.event)).copied()))
     }
 
+    /// The same moment of another variant, as far as its own open question lets it be seen.
+    #[must_use]
+    pub fn beside(&self, variant: usize, recording: &Recording) -> Self {
+        let mut twin = Self { variant, ending: None, scroll: [0; 4], ..self.clone() };
+        let happened = recording.happened(self.playhead.t()).min(twin.limit(recording));
+        // Before the first event nothing has happened in either.
+        twin.playhead.pos = if self.playhead.pos == 0 { 0 } else { happened };
+        twin
+    }
+
     /// Whether the playhead can go no further.
     #[must_use]
     pub fn at_end(&self, recording: &Recording) -> bool {
@@ -156,7 +177,7 @@ impl Player {
     pub fn update(&mut self, action: Action, recording: &Recording) {
         let end = recording.timeline.end;
         let frame = shifted(FRAME_US, self.speed_of(recording)).max(1000);
-        let tenth = (end.ms() * 100).max(1000);
+        let tenth = ((end.ms() * 100) >> self.zoom).max(1000);
         match action {
             Action::TogglePlay => self.toggle(recording),
             Action::Previous => self.step_back(recording),
@@ -178,6 +199,14 @@ impl Player {
             }
             Action::Faster => self.speed = Some((self.speed_of(recording) + 1).min(*SPEEDS.end())),
             Action::Slower => self.speed = Some((self.speed_of(recording) - 1).max(*SPEEDS.start())),
+            Action::Parting => {
+                if let Some(parting) = self.compare.as_ref().and_then(|compare| compare.parting) {
+                    self.go_to_time(parting.t, recording);
+                }
+            }
+            Action::ZoomIn if (end.ms() >> self.zoom) > NARROW_MS => self.zoom += 1,
+            Action::ZoomOut => self.zoom = self.zoom.saturating_sub(1),
+            Action::Squeeze => self.squeeze = !self.squeeze,
             Action::FocusNext => self.focus = self.focus.turned(1),
             Action::FocusPrevious => self.focus = self.focus.turned(3),
             Action::Up => self.scroll_by(-1),
@@ -186,7 +215,7 @@ impl Player {
             Action::PageDown => self.scroll_by(8),
             Action::Hint => self.hint = !self.hint,
             Action::Choose(number) => self.answer(Given::Choice(usize::from(number) - 1), recording),
-            Action::Type(c) if self.typed.len() < 9 => self.typed.push(c),
+            Action::Type(c) if self.typed.len() < 12 => self.typed.push(c),
             Action::Erase => drop(self.typed.pop()),
             Action::Skip => self.answer(Given::Skipped, recording),
             _ => {}
@@ -199,6 +228,13 @@ impl Player {
             self.answers.insert((self.variant, ask.event), given);
             self.typed.clear();
             self.lingered = 0;
+        }
+    }
+
+    /// Records how the student's own answer compares with the model answer that was revealed.
+    pub fn grade(&mut self, grade: Grade, recording: &Recording) {
+        if let Some((ask, Some(Given::Revealed | Given::Graded(_)))) = self.question(recording) {
+            self.answers.insert((self.variant, ask.event), Given::Graded(grade));
         }
     }
 
@@ -264,7 +300,13 @@ impl Player {
         self.go(Playhead { us, pos }, recording);
     }
 
-    fn go_to_record(&mut self, record: usize, recording: &Recording) {
+    /// Goes to the end of the instant `t`, or to the open question before it.
+    pub fn go_to_time(&mut self, t: LessonTime, recording: &Recording) {
+        self.move_to_time(t.ms() * 1000, recording);
+    }
+
+    /// Goes to the step in which `record` happens, or to the open question before it.
+    pub fn go_to_record(&mut self, record: usize, recording: &Recording) {
         self.playing = false;
         let stop = recording.timeline.stops[recording.timeline.stop_of(record)];
         self.go(Playhead::at(stop.t, stop.end), recording);
@@ -327,6 +369,7 @@ impl Player {
         self.scroll = [0; 4];
         self.hint = false;
         self.typed.clear();
+        self.resume = None;
         self.lingered = 0;
     }
 }

@@ -5,10 +5,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use crossterm::event;
+use ratatui::Frame;
 
 use super::app::App;
+use super::keeper::{self, Keeper, Loaded};
 use super::keys::dispatch;
 use super::leave::Leave;
+use super::progress::Progress;
+use super::strings::Ui;
 use super::terminal::Borrowed;
 use super::theme::Theme;
 use super::view;
@@ -47,7 +51,9 @@ pub fn run(
         bail!("the player needs a terminal; without one, use `lockscope --check`");
     }
     let leave = Leave::watch().context("cannot listen for signals")?;
-    let mut app = App::new(lessons, start, Theme::from_env(options.ascii), options.lang);
+    let (progress, keeper, notice) = remembered(options.lang);
+    let mut app = App::remembering(lessons, start, Theme::from_env(options.ascii), options.lang, progress);
+    app.notice = notice;
     let mut terminal = Borrowed::take().context("cannot use the terminal")?;
     // The first frame before the first thread: it shows at once, whatever the servers do.
     draw(&mut terminal, &app)?;
@@ -67,6 +73,15 @@ pub fn run(
                     drop(terminal);
                     bail!("running the lessons failed, which is a mistake in lockscope itself:\n{said}");
                 }
+            }
+        }
+        if let Some(keeper) = &keeper {
+            if let Some((progress, touched)) = app.take_save() {
+                keeper.save(progress, touched);
+            }
+            if let Some(why) = keeper.failure() {
+                app.notice = Some(Ui::new(app.lang).fill("notice.not_saved", &[("why", &why)]));
+                changed = true;
             }
         }
         let now = Instant::now();
@@ -97,7 +112,31 @@ pub fn run(
         }
     }
     drop(terminal);
+    app.settle();
+    if let (Some(keeper), Some((progress, touched))) = (&keeper, app.take_save()) {
+        keeper.save(progress, touched);
+    }
     Ok(())
+}
+
+/// What was done before, who keeps what is done now, and what to tell about it. Without a home folder, or where it
+/// cannot be used, everything works but nothing is kept.
+fn remembered(lang: Lang) -> (Progress, Option<Keeper>, Option<String>) {
+    let ui = Ui::new(lang);
+    let unkept = |why: &str| (Progress::default(), None, Some(ui.fill("notice.not_saved", &[("why", why)])));
+    let Some(path) = keeper::place() else { return unkept("$HOME") };
+    let (progress, notice) = match keeper::load(&path) {
+        Loaded::Fine(progress) => (progress, None),
+        Loaded::Aside(aside) => {
+            let aside = aside.display().to_string();
+            (Progress::default(), Some(ui.fill("notice.aside", &[("file", &aside)])))
+        }
+        Loaded::Unusable(why) => return unkept(&why),
+    };
+    match Keeper::start(path) {
+        Ok(keeper) => (progress, Some(keeper), notice),
+        Err(error) => unkept(&error.to_string()),
+    }
 }
 
 /// Takes all that has been typed: a held arrow key must not queue up frames. Returns whether anything may have changed.
@@ -118,6 +157,11 @@ fn take_events(app: &mut App) -> anyhow::Result<bool> {
 }
 
 fn draw(terminal: &mut Borrowed, app: &App) -> anyhow::Result<()> {
-    terminal.screen.draw(|frame| view::draw(app, frame.buffer_mut())).context("cannot draw")?;
+    let draw = |frame: &mut Frame<'_>| {
+        if let Some(cursor) = view::draw(app, frame.buffer_mut()) {
+            frame.set_cursor_position(cursor);
+        }
+    };
+    terminal.screen.draw(draw).context("cannot draw")?;
     Ok(())
 }

@@ -21,6 +21,13 @@ pub struct Theme {
 #[expect(missing_docs, reason = "the names say what they stand for")]
 pub enum Glyph {
     Works,
+    WorksLeft,
+    WorksRight,
+    Master,
+    Replica,
+    Squeezed,
+    Differs,
+    Parting,
     Waits,
     Paused,
     Down,
@@ -49,6 +56,7 @@ pub enum Glyph {
     Right,
     Wrong,
     Selected,
+    Begun,
     BarFull,
     BarEmpty,
     Tick,
@@ -170,7 +178,14 @@ impl Theme {
     #[must_use]
     pub const fn glyph(self, glyph: Glyph) -> &'static str {
         let (fine, ascii) = match glyph {
-            Glyph::Works => ("═", "-"),
+            Glyph::Works => ("━", "-"),
+            Glyph::WorksLeft => ("╸", "-"),
+            Glyph::WorksRight => ("╺", "-"),
+            Glyph::Master => ("─", "-"),
+            Glyph::Replica => ("┈", "."),
+            Glyph::Differs => ("≠", "#"),
+            Glyph::Parting => ("┊", ":"),
+            Glyph::Squeezed => ("≈", "~"),
             Glyph::Waits => ("┄", "."),
             Glyph::Paused => ("z", "z"),
             Glyph::Down => ("╳", "x"),
@@ -195,6 +210,7 @@ impl Theme {
             Glyph::Current | Glyph::Playing | Glyph::Selected => ("►", ">"),
             Glyph::Pausing => ("‖", "="),
             Glyph::Right => ("✓", "v"),
+            Glyph::Begun => ("◦", "o"),
             Glyph::BarFull => ("━", "="),
             Glyph::BarEmpty => ("╌", "."),
             Glyph::Tick => ("╵", "'"),

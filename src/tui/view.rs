@@ -9,16 +9,19 @@
 //! ```
 
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{Constraint, Layout, Position, Rect};
 
 use super::app::{App, Run};
 use super::canvas::Canvas;
-use super::panes::{catalogue, footer, header, help, inspector, log, message, question, story, timeline};
+use super::compare::{Compare, Parting};
+use super::panes::{
+    catalogue, command, compare, ending, footer, header, help, inspector, log, message, question, story, timeline,
+};
 use super::player::{Focus, Player};
 use super::recording::Recording;
 use super::strings::Ui;
 use crate::lesson::{Lesson, Plan};
-use crate::trace::{Standing, State, Stop};
+use crate::trace::{LessonTime, Standing, State, Stop};
 
 /// Below this the panes would only show their borders.
 pub const MINIMUM: (u16, u16) = (60, 16);
@@ -45,9 +48,53 @@ pub struct Scene<'a> {
     pub limit: usize,
     /// How things stand.
     pub standing: Standing,
+    /// Where the time axis ends.
+    pub end: LessonTime,
+    /// Cells before the lanes, at least.
+    pub gutter: u16,
+    /// Over the timeline, if it is not its usual title.
+    pub title: Option<String>,
+    /// Where this run parts from the one beside it.
+    pub parting: Option<LessonTime>,
 }
 
-impl Scene<'_> {
+impl<'a> Scene<'a> {
+    /// Looks everything up.
+    #[must_use]
+    pub fn new(
+        app: &'a App,
+        ui: Ui,
+        player: &'a Player,
+        lesson: &'a Lesson,
+        plan: &'a Plan,
+        recording: &'a Recording,
+    ) -> Self {
+        let pos = player.playhead.pos;
+        let timeline = &recording.timeline;
+        Self {
+            app,
+            ui,
+            player,
+            lesson,
+            plan,
+            state: timeline.state_at(&recording.trace, pos),
+            stop: timeline.stops[timeline.stop_at(pos)],
+            limit: player.limit(recording),
+            standing: timeline.standing(pos),
+            end: timeline.end,
+            gutter: 0,
+            title: None,
+            parting: None,
+            recording,
+        }
+    }
+
+    /// Whether this record, or the end in its place, may be seen.
+    #[must_use]
+    pub fn may_see(&self, record: usize) -> bool {
+        record < self.limit || self.limit == self.recording.trace.records.len()
+    }
+
     /// Whether the arrow keys scroll this pane.
     #[must_use]
     pub fn focused(&self, focus: Focus) -> bool {
@@ -61,28 +108,41 @@ impl Scene<'_> {
     }
 }
 
-/// Draws `app` into `buffer`.
-pub fn draw(app: &App, buffer: &mut Buffer) {
+/// Draws `app` into `buffer`; returns where text is being typed, if it is.
+pub fn draw(app: &App, buffer: &mut Buffer) -> Option<Position> {
     let area = buffer.area;
     let mut canvas = Canvas::new(buffer, app.theme);
     let ui = Ui::new(app.lang);
     if area.width < MINIMUM.0 || area.height < MINIMUM.1 {
         message::too_small(&mut canvas, ui, area);
-        return;
+        return None;
     }
     let [top, main, bottom] =
         Layout::vertical([Constraint::Length(1), Constraint::Min(0), Constraint::Length(1)]).areas(area);
     match &app.player {
         None => {
-            header::catalogue(&mut canvas, ui, top);
+            header::catalogue(&mut canvas, app, ui, top);
             catalogue::draw(&mut canvas, app, ui, main);
         }
-        Some(player) => draw_player(&mut canvas, app, ui, player, top, main),
+        Some(player) => {
+            draw_player(&mut canvas, app, ui, player, top, main);
+            if let (Some(ending), Some(lesson)) = (app.ending(), app.lesson(player.entry)) {
+                canvas.clear(main);
+                ending::draw(&mut canvas, app, ui, lesson, ending, main);
+            }
+        }
     }
-    footer::draw(&mut canvas, ui, &app.layers(), bottom);
+    match &app.notice {
+        Some(notice) => footer::notice(&mut canvas, notice, bottom),
+        None => footer::draw(&mut canvas, ui, &app.layers(), bottom),
+    }
+    if let Some(asking) = &app.asking {
+        message::asking(&mut canvas, app, ui, asking, main);
+    }
     if let Some(scroll) = app.help {
         help::draw(&mut canvas, app, ui, scroll, main);
     }
+    canvas.cursor
 }
 
 fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top: Rect, main: Rect) {
@@ -101,22 +161,22 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
             return;
         }
     };
-    let pos = player.playhead.pos;
-    let timeline = &recording.timeline;
-    let scene = Scene {
-        app,
-        ui,
-        player,
-        lesson,
-        plan,
-        state: timeline.state_at(&recording.trace, pos),
-        stop: timeline.stops[timeline.stop_at(pos)],
-        limit: player.limit(recording),
-        standing: timeline.standing(pos),
-        recording,
-    };
+    let scene = Scene::new(app, ui, player, lesson, plan, recording);
     header::player(canvas, &scene, top);
+    if let Some((cmd, scroll)) = player.opened {
+        command::draw(canvas, ui, plan, recording, player.playhead.pos, cmd, scroll, main);
+        return;
+    }
     let question = app.question();
+    // An open question needs the room, and its answer what is not yet to be seen.
+    if let (Some(compare), false) = (&player.compare, matches!(question, Some((_, None))))
+        && let (Some(recording), Some(plan)) = (app.recording_of(compare.other), lesson.plans.get(compare.other))
+    {
+        let twin = player.beside(compare.other, recording);
+        let other = Scene::new(app, ui, &twin, lesson, plan, recording);
+        draw_compare(canvas, scene, other, compare, main);
+        return;
+    }
     let side = (main.width * 2 / 5).clamp(34, 64);
     let asked = question.map(|(ask, given)| question::wanted_height(&scene, ask, given, main.width - side));
     let places = places(&scene, asked, side, main);
@@ -127,6 +187,21 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
     }
     inspector::draw(canvas, &scene, places.inspector);
     log::draw(canvas, &scene, places.log);
+}
+
+/// Draws two runs, over one axis.
+fn draw_compare<'a>(canvas: &mut Canvas<'_>, mut one: Scene<'a>, mut other: Scene<'a>, compare: &Compare, main: Rect) {
+    let is_seen = |parting: &Parting| one.may_see(parting.records.0) && other.may_see(parting.records.1);
+    let parting = compare.parting.filter(is_seen);
+    let end = one.end.max(other.end);
+    let gutter = timeline::label_width(&one).max(timeline::label_width(&other));
+    for scene in [&mut one, &mut other] {
+        scene.end = end;
+        scene.gutter = gutter;
+        scene.parting = parting.map(|parting| parting.t);
+        scene.title = Some(compare::title(scene));
+    }
+    compare::draw(canvas, &one, &other, parting, main);
 }
 
 /// Where the four panes of a lesson are.

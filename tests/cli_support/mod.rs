@@ -61,7 +61,11 @@ impl Home {
 
     /// The environment that the program gets: what is needed to find a server, and nothing of whoever runs the tests.
     pub fn environment(&self) -> Vec<(String, String)> {
-        let mut environment = vec![("TMPDIR".to_owned(), self.temporary().display().to_string())];
+        let mut environment = vec![
+            ("TMPDIR".to_owned(), self.temporary().display().to_string()),
+            // What a player remembers stays in the test, too.
+            ("XDG_STATE_HOME".to_owned(), self.path().join("state").display().to_string()),
+        ];
         for name in ["PATH", "LOCKSCOPE_REDIS_SERVER"] {
             environment.extend(std::env::var(name).ok().map(|value| (name.to_owned(), value)));
         }

@@ -1,7 +1,12 @@
 //! The player on runs that were written by hand: no Redis, no terminal, and every record is known.
 
+mod command;
+mod compare;
 mod far;
+mod interview;
 mod keys;
+mod lanes;
+mod progress;
 mod screens;
 mod scribe;
 mod sizes;

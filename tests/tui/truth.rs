@@ -113,7 +113,8 @@ fn a_dead_server_holds_nothing_back() {
     let wanted = LaneKind::Link { a: "m".to_owned(), b: "r1".to_owned() };
     let lane = timeline.lanes.iter().find(|lane| lane.kind == wanted).expect("the lane");
     let seen: Vec<_> = lane.stretches.iter().map(|s| (s.from.ms(), s.to.ms(), s.fill.clone())).collect();
-    assert_eq!(seen, [(0, 2_000, Fill::Held)]);
+    let held = |waiting| Fill::Held { waiting, shut: true };
+    assert_eq!(seen, [(0, 0, held(0)), (0, 2_000, held(1))]);
 
     let mut app = player(&s.trace, Lang::En);
     press(&mut app, "right right");

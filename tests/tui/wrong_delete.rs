@@ -11,7 +11,7 @@ use lockscope::tui::{App, Recording, Theme};
 
 use super::scribe::{KEY, Scribe, token};
 
-const RELEASE: &str = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0";
+const RELEASE: &str = include_str!("../../assets/lua/release.lua");
 
 /// Indices of the events in the file.
 const A_LOCK: usize = 0;
@@ -102,6 +102,16 @@ pub fn plan(variant: usize) -> Plan {
 /// The player on this lesson, its runs done.
 pub fn opened(theme: Theme, lang: Lang) -> App {
     let mut app = App::new(entries(), Some(0), theme, lang);
+    run_all(&mut app);
+    app
+}
+
+/// The same lesson with another question, in the format's words; no key is pressed yet.
+pub fn opened_asking(ask: &str, lang: Lang) -> App {
+    let from = YAML.find("    choices:").expect("the question has choices");
+    let to = YAML.find("    hint:").expect("the question has a hint");
+    let yaml = format!("{}    {ask}\n{}", &YAML[..from], &YAML[to..]);
+    let mut app = App::new(load_all([Source::new("lessons/asking.yaml", yaml)]), Some(0), PLAIN, lang);
     run_all(&mut app);
     app
 }

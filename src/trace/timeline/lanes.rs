@@ -9,7 +9,7 @@ mod sweep;
 pub(super) use build::lanes;
 pub use sweep::Sweep;
 
-use crate::trace::{Cause, FindingKind, LessonTime};
+use crate::trace::{Cause, FindingKind, LessonTime, Outcome, Role};
 
 /// One lane.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,6 +32,11 @@ pub enum LaneKind {
         /// The lock, by name.
         lock: String,
     },
+    /// A server: its role, and when it is down. Only where something happens to one.
+    Node {
+        /// The node.
+        node: String,
+    },
     /// A link between two ends.
     Link {
         /// One end.
@@ -48,6 +53,11 @@ pub enum LaneKind {
     },
     /// When a client is at work in the critical section.
     Works {
+        /// The client.
+        client: usize,
+    },
+    /// When the watchdog of a client renews, or tries to.
+    Watchdog {
         /// The client.
         client: usize,
     },
@@ -93,7 +103,14 @@ pub enum Fill {
     /// The client stands still.
     Paused,
     /// What is sent through the link waits in it.
-    Held,
+    Held {
+        /// How much: bytes between servers, messages of a client.
+        waiting: u64,
+        /// Nothing gets through; else it is only on its way.
+        shut: bool,
+    },
+    /// The node has this role.
+    Role(Role),
     /// What is sent through the link arrives later.
     Slow,
     /// What is sent through the link is gone.
@@ -142,6 +159,8 @@ pub enum Sign {
     Promoted,
     /// The node became a replica.
     Demoted,
+    /// The watchdog looked after the lease, and this came of it.
+    Tick(Outcome),
 }
 
 impl Lane {

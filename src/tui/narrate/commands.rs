@@ -33,6 +33,12 @@ pub fn short_value(value: &str) -> String {
     format!("{}…{}", &value[..at + 4], &value[at + UUID..])
 }
 
+/// The value without what is random in it: two runs that differ in nothing else are the same.
+#[must_use]
+pub fn without_token(value: &str) -> String {
+    find_uuid(value).map_or_else(|| value.to_owned(), |at| format!("{}…{}", &value[..at], &value[at + UUID..]))
+}
+
 const UUID: usize = 36;
 
 /// Where a UUID begins in `value`.

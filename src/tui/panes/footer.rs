@@ -45,3 +45,9 @@ pub fn draw(canvas: &mut Canvas<'_>, ui: Ui, layers: &[Layer], area: Rect) {
         x = canvas.put(x + 1, area.y, area.right().saturating_sub(x + 1), ui.get(label), theme.secondary()) + 2;
     }
 }
+
+/// Draws something the user should know, in place of the keys.
+pub fn notice(canvas: &mut Canvas<'_>, notice: &str, area: Rect) {
+    let style = canvas.theme.warning();
+    canvas.put(area.x + 1, area.y, area.width.saturating_sub(2), notice, style);
+}

@@ -5,9 +5,11 @@ use ratatui::style::Style;
 
 use crate::lesson::Lesson;
 use crate::trace::{Lang, Standing};
+use crate::tui::app::App;
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::clock;
 use crate::tui::player::speed_text;
+use crate::tui::progress::Score;
 use crate::tui::strings::{Ui, secs};
 use crate::tui::text::{cut, width};
 use crate::tui::theme::{Glyph, Theme};
@@ -16,14 +18,28 @@ use crate::tui::view::Scene;
 /// With less room than this the names go without the word "variant".
 const ROOMY: usize = 48;
 
-/// Over the catalogue.
-pub fn catalogue(canvas: &mut Canvas<'_>, ui: Ui, area: Rect) {
+/// Over the catalogue: how far the student has come.
+pub fn catalogue(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
     let theme = canvas.theme;
     canvas.line(
         area,
         0,
         &[(" lockscope ", theme.accent()), (" ", theme.text()), (ui.get("catalogue.pitch"), theme.secondary())],
     );
+    if app.progress.is_empty() {
+        return;
+    }
+    let lessons = || app.entries.iter().filter_map(|entry| entry.lesson.as_ref().ok());
+    let played = || lessons().filter_map(|lesson| app.progress.of(lesson).map(|played| (lesson, played)));
+    let done = played().filter(|(lesson, played)| played.is_done(lesson)).count().to_string();
+    let mut score = Score::default();
+    played().flat_map(|(_, played)| &played.answers).for_each(|answer| score.add(answer.grade));
+    let mut text = ui.fill("catalogue.done_of", &[("n", &done), ("of", &lessons().count().to_string())]);
+    if score.of > 0 {
+        text += " · ";
+        text += &ui.fill("catalogue.quiz", &[("score", &score.text())]);
+    }
+    canvas.flush_right(Rect { width: area.width.saturating_sub(1), ..area }, 0, &text, theme.strong());
 }
 
 /// Over a lesson whose run is not there.

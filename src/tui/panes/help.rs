@@ -35,7 +35,12 @@ pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: Ui, scroll: u16, area: Rect)
     canvas.clear(place);
     let inner = canvas.frame(place, ui.get("help.title"), true);
 
-    let here = if app.player.is_some() { Layer::Player } else { Layer::Catalogue };
+    let here = match (app.ending(), app.opened_command(), &app.player) {
+        (Some(_), ..) => Layer::Ending,
+        (_, Some(_), _) => Layer::Command,
+        (.., Some(_)) => Layer::Player,
+        (.., None) => Layer::Catalogue,
+    };
     let mut lines: Vec<(String, String)> = Vec::new();
     for text in wrap(ui.get("help.intro"), usize::from(inner.width)) {
         lines.push((String::new(), text));
@@ -44,7 +49,7 @@ pub fn draw(canvas: &mut Canvas<'_>, app: &App, ui: Ui, scroll: u16, area: Rect)
     for binding in BINDINGS.iter().filter(|b| b.layer == here || b.layer == Layer::Global) {
         lines.push((theme.plain(binding.shown).into_owned(), ui.get(binding.label).to_owned()));
     }
-    if app.player.is_some() {
+    if here == Layer::Player {
         lines.push((String::new(), String::new()));
         lines.push((String::new(), ui.get("help.signs").to_owned()));
         let clients = app.recording().map(|recording| recording.trace.header.clients.clone()).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use ratatui::layout::Rect;
 
+use crate::tui::app::{App, Asking};
 use crate::tui::canvas::Canvas;
 use crate::tui::strings::Ui;
 use crate::tui::text::wrap;
@@ -38,4 +39,28 @@ pub fn failed(canvas: &mut Canvas<'_>, ui: Ui, why: &str, area: Rect) {
     for (row, line) in (0..inner.height).zip(wrap(why, usize::from(inner.width))) {
         canvas.put(inner.x, inner.y + row, inner.width, &line, theme.text());
     }
+}
+
+/// Asks before something is done, in the middle of `area`.
+pub fn asking(canvas: &mut Canvas<'_>, app: &App, ui: Ui, asking: &Asking, area: Rect) {
+    let theme = canvas.theme;
+    let text = match asking {
+        Asking::Forget(id) => {
+            let title = app.entries.iter().find(|entry| entry.id() == id).and_then(|entry| entry.lesson.as_ref().ok());
+            ui.fill("asking.forget", &[("title", title.map_or(id, |lesson| lesson.title.get(app.lang)))])
+        }
+        Asking::ForgetAll => ui.get("asking.forget_all").to_owned(),
+    };
+    let wide = area.width.min(60);
+    let lines = wrap(&text, usize::from(wide.saturating_sub(4)));
+    let high = u16::try_from(lines.len()).unwrap_or(area.height).saturating_add(4).min(area.height);
+    let place = Rect::new(area.x + (area.width - wide) / 2, area.y + (area.height - high) / 2, wide, high);
+    canvas.clear(place);
+    let inner = canvas.frame(place, ui.get("asking.title"), true);
+    for (row, line) in (0..inner.height).zip(&lines) {
+        canvas.put(inner.x, inner.y + row, inner.width, line, theme.text());
+    }
+    let keys = [("y ", theme.accent()), (ui.get("key.yes"), theme.text()), ("   n ", theme.accent())];
+    let keys = [&keys[..], &[(ui.get("key.no"), theme.text())]].concat();
+    canvas.line(inner, inner.height.saturating_sub(1), &keys);
 }

@@ -5,8 +5,9 @@ use ratatui::style::Style;
 
 use super::prose::{self, Paragraph};
 use crate::lesson::{Answer, Ask};
+use crate::tui::answer::{Given, Grade, grade};
 use crate::tui::canvas::Canvas;
-use crate::tui::player::{Focus, Given};
+use crate::tui::player::Focus;
 use crate::tui::proof::Proof;
 use crate::tui::strings::secs;
 use crate::tui::theme::Glyph;
@@ -103,23 +104,41 @@ impl Pane<'_> {
         if let Some(why) = &ask.why {
             self.add("", why.get(lang), self.theme.text(), true);
         }
-        self.add("", self.scene.ui.get("question.go_on"), self.theme.secondary(), true);
+        let next = if given == Given::Revealed { "question.grade" } else { "question.go_on" };
+        self.add("", self.scene.ui.get(next), self.theme.secondary(), true);
     }
 
     fn remark(&self, given: Given, proof: Proof) -> (String, Style) {
         let ui = self.scene.ui;
-        match (given, proof) {
-            (_, Proof::Unknown) => (ui.get("question.unproven").to_owned(), self.theme.warning()),
-            (Given::Choice(chosen), Proof::Choice(right)) if chosen == right => {
-                (ui.get("question.right").to_owned(), self.theme.safe())
+        let worth = grade(given, proof);
+        let style = match worth {
+            Some(Grade::Right) => self.theme.safe(),
+            Some(Grade::Half) => self.theme.warning(),
+            Some(Grade::Wrong) if given != Given::Skipped => self.theme.violation(),
+            _ => self.theme.secondary(),
+        };
+        let text = match (given, proof, worth) {
+            (_, Proof::Unknown, _) => return (ui.get("question.unproven").to_owned(), self.theme.warning()),
+            (Given::Revealed, ..) => ui.get("question.compare").to_owned(),
+            (Given::Skipped, ..) => ui.get("question.skipped").to_owned(),
+            (Given::Graded(grade), ..) => ui.get(grade_key(grade)).to_owned(),
+            (Given::Time(said), Proof::Time(t), Some(Grade::Right)) if said != t => {
+                ui.fill("question.close", &[("t", &secs(said))])
             }
-            (Given::Time(t), Proof::Time(right)) if t == right => {
-                (ui.get("question.right").to_owned(), self.theme.safe())
-            }
-            (Given::Time(t), _) => (ui.fill("question.wrong_time", &[("t", &secs(t))]), self.theme.violation()),
-            (Given::Choice(_), _) => (ui.get("question.wrong").to_owned(), self.theme.violation()),
-            (Given::Revealed, _) => (ui.get("question.compare").to_owned(), self.theme.secondary()),
-            (Given::Skipped, _) => (ui.get("question.skipped").to_owned(), self.theme.secondary()),
-        }
+            (_, _, Some(Grade::Right)) => ui.get("question.right").to_owned(),
+            (Given::Time(t), ..) => ui.fill("question.wrong_time", &[("t", &secs(t))]),
+            (Given::Choice(_), ..) => ui.get("question.wrong").to_owned(),
+        };
+        (text, style)
+    }
+}
+
+/// What the student said of the own answer.
+#[must_use]
+pub const fn grade_key(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Right => "grade.right",
+        Grade::Half => "grade.half",
+        Grade::Wrong => "grade.wrong",
     }
 }

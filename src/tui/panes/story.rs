@@ -93,6 +93,8 @@ fn closing(scene: &Scene<'_>, theme: Theme) -> Vec<Paragraph> {
         let text = hook.get(scene.app.lang).to_owned();
         paragraphs.push(Paragraph { sign: String::new(), text, style: theme.strong(), spaced: true });
     }
+    let text = ui.get("closing.ending").to_owned();
+    paragraphs.push(Paragraph { sign: String::new(), text, style: theme.accent(), spaced: true });
     if scene.lesson.plans.len() > 1 {
         let text = ui.get("closing.variants").to_owned();
         paragraphs.push(Paragraph { sign: String::new(), text, style: theme.secondary(), spaced: true });

@@ -3,7 +3,9 @@
 
 mod axis;
 mod lane;
+mod legend;
 mod rows;
+mod scale;
 
 use ratatui::layout::Rect;
 
@@ -13,7 +15,9 @@ use crate::tui::player::Focus;
 use crate::tui::text::width;
 use crate::tui::theme::Glyph;
 use crate::tui::view::Scene;
+use legend::Legend;
 use rows::{Detail, Row};
+use scale::{Lens, Scale};
 
 /// Rows that the timeline takes, border included, of at most `most`: all it can show if that fits, else a row for each
 /// lane, else what there is.
@@ -25,35 +29,15 @@ pub fn wanted_height(scene: &Scene<'_>, most: u16) -> u16 {
     wanted.unwrap_or_else(|| height(Detail::Compact).min(most))
 }
 
-/// From lesson time to columns and back.
-#[derive(Clone, Copy, Debug)]
-pub struct Scale {
-    /// First column of the screen.
-    pub left: u16,
-    /// Number of columns.
-    pub columns: u16,
-    /// Time of the last column.
-    pub end: LessonTime,
-}
-
-impl Scale {
-    /// The column of `t`, counted from [`Self::left`].
-    #[must_use]
-    pub fn column(self, t: LessonTime) -> u16 {
-        let last = u64::from(self.columns.saturating_sub(1));
-        u16::try_from((t.ms() * last / self.end.ms().max(1)).min(last)).unwrap_or(0)
-    }
-
-    /// The first instant of a column.
-    #[must_use]
-    pub fn start(self, column: u16) -> LessonTime {
-        let last = u64::from(self.columns.saturating_sub(1)).max(1);
-        LessonTime((u64::from(column) * self.end.ms().max(1)).div_ceil(last))
-    }
+/// Cells that the longest label before a lane takes.
+#[must_use]
+pub fn label_width(scene: &Scene<'_>) -> u16 {
+    let labels = rows::rows(scene, Detail::Full).iter().map(|row| width(&rows::label(scene, row))).max();
+    u16::try_from(labels.unwrap_or(0)).unwrap_or(u16::MAX)
 }
 
 /// Where on the timeline we are, and how much of it may be seen.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct View {
     /// Time to columns.
     pub scale: Scale,
@@ -63,17 +47,14 @@ pub struct View {
     pub limit: usize,
     /// The last column that may be seen.
     pub last: u16,
+    /// The column in which two runs that are compared part.
+    pub parting: Option<u16>,
 }
 
 impl View {
     /// The columns that may be seen, each with its first instant and that of the next one.
-    pub fn columns(&self) -> impl Iterator<Item = (u16, LessonTime, LessonTime)> + use<> {
-        let scale = self.scale;
-        let mut from = scale.start(0);
-        (0..=self.last).map(move |column| {
-            let until = scale.start(column + 1);
-            (column, std::mem::replace(&mut from, until), until)
-        })
+    pub fn columns(&self) -> impl Iterator<Item = (u16, LessonTime, LessonTime)> {
+        (0..=self.last).map(|column| (column, self.scale.start(column), self.scale.start(column + 1)))
     }
 }
 
@@ -81,7 +62,16 @@ impl View {
 pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let header = &scene.recording.trace.header;
     let keys: Vec<&str> = header.locks.iter().map(|lock| lock.key.as_str()).collect();
-    let title = format!("{} · {}", scene.ui.get("pane.timeline"), keys.join(" · "));
+    let usual = || format!("{} · {}", scene.ui.get("pane.timeline"), keys.join(" · "));
+    let mut title = scene.title.clone().unwrap_or_else(usual);
+    if scene.player.zoom > 0 {
+        title += " · ";
+        title += &scene.ui.fill("timeline.zoom", &[("n", &(1_u64 << scene.player.zoom).to_string())]);
+    }
+    if scene.player.squeeze && scene.title.is_none() && !scene.recording.timeline.idle.is_empty() {
+        title += " · ";
+        title += scene.ui.get("timeline.squeezed");
+    }
     let inner = canvas.frame(area, &title, scene.focused(Focus::Timeline));
     if inner.height == 0 || inner.width < 20 {
         return;
@@ -89,19 +79,12 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let rows = rows::fitting(scene, inner.height);
     let labels: Vec<String> = rows.iter().map(|row| rows::label(scene, row)).collect();
     let widest = labels.iter().map(|label| width(label)).max().unwrap_or(0);
-    let gutter = u16::try_from(widest).unwrap_or(0).clamp(8, (inner.width / 4).max(8));
-    let scale = Scale {
-        left: inner.x + gutter + 1,
-        columns: inner.width.saturating_sub(gutter + 1),
-        end: scene.recording.timeline.end,
-    };
-    let wall = scene.player.wall(scene.recording);
-    let view = View {
-        scale,
-        playhead: scale.column(scene.player.playhead.t()),
-        limit: scene.limit,
-        last: wall.map_or(scale.columns.saturating_sub(1), |ask| scale.column(ask.t)),
-    };
+    let widest = u16::try_from(widest).unwrap_or(0).max(scene.gutter);
+    let gutter = widest.clamp(8, (inner.width / 4).max(8));
+    let view = view(scene, inner.x + gutter + 1, inner.width.saturating_sub(gutter + 1));
+    let scale = &view.scale;
+    let mut legend = Legend::default();
+    let parting = view.parting.map(|column| scale.left + column);
     axis::draw(canvas, &view, Rect::new(inner.x, inner.y, inner.width, 1));
 
     // The axis stays; lanes that do not fit are scrolled to.
@@ -112,18 +95,23 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     for (y, (row, label)) in (inner.y + 1..).zip(visible) {
         canvas.put(inner.x, y, gutter, label, rows::label_style(canvas.theme, row));
         let marked = match row {
-            Row::Lane(lane) => lane::draw(canvas, scene, &view, &[&scene.recording.timeline.lanes[*lane]], y),
+            Row::Lane(lane) => {
+                lane::draw(canvas, scene, &view, &[&scene.recording.timeline.lanes[*lane]], y, &mut legend)
+            }
             Row::Client { works, believes } => {
                 let lanes = &scene.recording.timeline.lanes;
                 let both: Vec<_> = works.iter().chain(believes).map(|lane| &lanes[*lane]).collect();
-                lane::draw(canvas, scene, &view, &both, y)
+                lane::draw(canvas, scene, &view, &both, y, &mut legend)
             }
             Row::Notes(lane) => {
                 lane::notes(canvas, scene, &view, &scene.recording.timeline.lanes[*lane], y);
                 false
             }
-            Row::Markers => axis::markers(canvas, scene, &view, y),
+            Row::Markers => axis::markers(canvas, scene, &view, y, &mut legend),
         };
+        if let Some(x) = parting.filter(|x| canvas.symbol_at(*x, y) == " ") {
+            canvas.sign(x, y, canvas.theme.glyph(Glyph::Parting), canvas.theme.strong());
+        }
         let x = scale.left + view.playhead;
         // A word may be read across the playhead.
         let worded = matches!(row, Row::Notes(_)) && canvas.symbol_at(x, y) != " ";
@@ -131,13 +119,40 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
             canvas.sign(x, y, canvas.theme.glyph(Glyph::Playhead), canvas.theme.playhead());
         }
     }
+    if let Some(x) = parting {
+        canvas.sign(x, inner.y, canvas.theme.glyph(Glyph::Differs), canvas.theme.strong());
+    }
     if view.last + 1 < scale.columns {
         hidden(canvas, scene, &view, inner);
     }
+    let mut edge = Rect::new(area.x + 2, area.bottom() - 1, area.width.saturating_sub(3), 1);
+    if most > skipped {
+        edge.width = edge.width.saturating_sub(8);
+    }
+    legend.draw(canvas, scene.ui, edge);
     if most > skipped {
         let rest = format!(" ↓ {} ", most - skipped);
         let edge = Rect::new(area.x, area.bottom() - 1, area.width.saturating_sub(2), 1);
         canvas.flush_right(edge, 0, &rest, canvas.theme.secondary());
+    }
+}
+
+/// The part of the run that `columns` columns show: all of it, or a window that keeps the playhead in its middle.
+fn view(scene: &Scene<'_>, left: u16, columns: u16) -> View {
+    let timeline = &scene.recording.timeline;
+    let centre = scene.player.playhead.t();
+    // Squeezing would bend the two axes of a comparison differently.
+    let squeeze = scene.player.squeeze && scene.title.is_none();
+    let lens = Lens { zoom: scene.player.zoom, squeeze, centre, end: scene.end };
+    let scale = Scale::new(left, columns, &timeline.idle, lens);
+    let end = scale.columns.saturating_sub(1);
+    let wall = scene.player.wall(scene.recording).filter(|ask| ask.t < scale.start(columns));
+    View {
+        playhead: scale.column(centre),
+        parting: scene.parting.filter(|t| scale.shows(*t)).map(|t| scale.column(t)),
+        limit: scene.limit,
+        last: wall.map_or(end, |ask| scale.column(ask.t)),
+        scale,
     }
 }
 

@@ -64,6 +64,9 @@ impl Build {
                 header.nodes.iter().map(|node| LaneKind::Key { node: node.name.clone(), lock: lock.name.clone() }),
             );
         }
+        if trace.records.iter().any(|record| happens_to_node(&record.what)) {
+            kinds.extend(header.nodes.iter().map(|node| LaneKind::Node { node: node.name.clone() }));
+        }
         for record in &trace.records {
             if let What::Link { a, b, .. } = &record.what {
                 let kind = LaneKind::Link { a: a.clone(), b: b.clone() };
@@ -79,8 +82,16 @@ impl Build {
                 }
             }
             kinds.push(LaneKind::Works { client });
+            let ticks = |record: &Record| matches!(&record.what, What::Tick { client, .. } if *client == info.name);
+            if trace.records.iter().any(ticks) {
+                kinds.push(LaneKind::Watchdog { client });
+            }
         }
-        Self { state: State::new(header), lanes: kinds.into_iter().map(Lane::new).collect() }
+        let mut build = Self { state: State::new(header), lanes: kinds.into_iter().map(Lane::new).collect() };
+        for node in &header.nodes {
+            build.show_node(0, LessonTime::ZERO, &node.name);
+        }
+        build
     }
 
     fn take(&mut self, header: &Header, i: usize, record: &Record) {
@@ -98,18 +109,34 @@ impl Build {
                     }
                 }
             }
+            What::Tick { client, outcome, .. } => {
+                let index = client_index(header, client);
+                let wanted =
+                    |lane: &&mut Lane| matches!(lane.kind, LaneKind::Watchdog { client } if Some(client) == index);
+                if let Some(lane) = self.lanes.iter_mut().find(wanted) {
+                    lane.marks.push(mark(Sign::Tick(*outcome)));
+                }
+            }
             What::NodeCrashed { node } => {
+                self.show_node(i, record.t, node);
                 self.show_keys(header, i, record.t, node, None);
                 self.show_links_of(i, record.t, node);
                 self.mark_node(header, node, &mark(Sign::Crashed));
             }
             What::NodeRestarted { node, .. } => {
+                self.show_node(i, record.t, node);
                 self.show_keys(header, i, record.t, node, None);
                 self.show_links_of(i, record.t, node);
                 self.mark_node(header, node, &mark(Sign::Restarted));
             }
-            What::NodePromoted { node, .. } => self.mark_node(header, node, &mark(Sign::Promoted)),
-            What::NodeDemoted { node, .. } => self.mark_node(header, node, &mark(Sign::Demoted)),
+            What::NodePromoted { node, .. } => {
+                self.show_node(i, record.t, node);
+                self.mark_node(header, node, &mark(Sign::Promoted));
+            }
+            What::NodeDemoted { node, .. } => {
+                self.show_node(i, record.t, node);
+                self.mark_node(header, node, &mark(Sign::Demoted));
+            }
             What::Link { a, b, .. } => self.show_link(i, record.t, a, b),
             What::EventStart { event } | What::EventEnd { event, .. } | What::TryFailed { event, .. } => {
                 let Some(info) = header.events.get(*event) else { return };
@@ -211,11 +238,20 @@ impl Build {
         let fill = view.filter(|_| up(one) && up(other)).map(|view| match view.state {
             LinkState::Cut => Fill::Cut,
             LinkState::Slow { .. } => Fill::Slow,
-            LinkState::Held | LinkState::Open => Fill::Held,
+            LinkState::Held | LinkState::Open => Fill::Held { waiting: view.held, shut: view.state == LinkState::Held },
         });
         let wanted = |lane: &&mut Lane| matches!(&lane.kind, LaneKind::Link { a, b } if a == one && b == other);
         if let Some(lane) = self.lanes.iter_mut().find(wanted) {
             lane.show(t, i, fill, false);
+        }
+    }
+
+    fn show_node(&mut self, i: usize, t: LessonTime, name: &str) {
+        let Some(state) = self.state.nodes.get(name) else { return };
+        let fill = if state.up { Fill::Role(state.role) } else { Fill::Down };
+        let wanted = |lane: &&mut Lane| matches!(&lane.kind, LaneKind::Node { node } if node == name);
+        if let Some(lane) = self.lanes.iter_mut().find(wanted) {
+            lane.show(t, i, Some(fill), false);
         }
     }
 
@@ -247,6 +283,13 @@ impl Build {
             lane.show(t, i, fill, false);
         }
     }
+}
+
+const fn happens_to_node(what: &What) -> bool {
+    matches!(
+        what,
+        What::NodeCrashed { .. } | What::NodeRestarted { .. } | What::NodePromoted { .. } | What::NodeDemoted { .. }
+    )
 }
 
 fn key_sign(op: KeyOp, cause: &Cause, owner: Option<&str>) -> Option<Sign> {

@@ -6,7 +6,8 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::View;
-use crate::trace::{Fill, Lane, Mark, Sign, Stretch, Sweep};
+use super::legend::Legend;
+use crate::trace::{Fill, Lane, Mark, Outcome, Role, Sign, Stretch, Sweep};
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::cause_text;
 use crate::tui::text::width;
@@ -21,11 +22,18 @@ struct Seen<'a> {
 }
 
 /// Draws `lanes` over one another into row `y`; returns whether a mark stands under the playhead.
-pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&Lane], y: u16) -> bool {
+pub fn draw(
+    canvas: &mut Canvas<'_>,
+    scene: &Scene<'_>,
+    view: &View,
+    lanes: &[&Lane],
+    y: u16,
+    legend: &mut Legend,
+) -> bool {
     let theme = canvas.theme;
     let marks: Vec<(u16, &Mark)> = lanes.iter().flat_map(|lane| marks(view, lane)).collect();
     for lane in lanes {
-        let seen = fills(canvas, view, lane, y);
+        let seen = fills(canvas, view, lane, y, legend);
         for seen in &seen {
             words(canvas, scene, view, seen, &marks, y);
         }
@@ -40,6 +48,7 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&L
             }
             marked = true;
         }
+        legend.saw(glyph, style);
         let style = if column == view.playhead { style.patch(theme.selected()) } else { style };
         canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);
     }
@@ -50,13 +59,17 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, lanes: &[&L
     marked
 }
 
-fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16) -> Vec<Seen<'a>> {
+fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16, legend: &mut Legend) -> Vec<Seen<'a>> {
     let theme = canvas.theme;
     let mut seen: Vec<Seen<'a>> = Vec::new();
     let mut sweep = Sweep::new(lane, view.limit);
     for (column, from, until) in view.columns() {
         let Some(stretch) = sweep.stretch_in(from, until) else { continue };
-        let (pattern, style) = pattern(theme, &stretch.fill);
+        let (fine, style) = pattern(theme, &stretch.fill);
+        if let Some(glyph) = glyph(&stretch.fill) {
+            legend.saw(glyph, style);
+        }
+        let pattern = half(theme, view, stretch, column).unwrap_or(fine);
         canvas.sign(view.scale.left + column, y, pattern, style);
         match seen.last_mut() {
             Some(last) if std::ptr::eq(last.stretch, stretch) => last.last = column,
@@ -93,6 +106,7 @@ fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> 
     let name = |client: &usize| -> Cow<'a, str> {
         scene.recording.trace.header.clients.get(*client).map_or("", |client| client.name.as_str()).into()
     };
+    let word = |key| Cow::from(format!("{} ", ui.get(key)));
     match fill {
         Fill::Owned { owner: Some(owner), forever: true } => {
             vec![format!("{} {} ", name(owner), ui.get("lane.forever")).into(), name(owner)]
@@ -105,18 +119,26 @@ fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> 
             let bang = scene.app.theme.glyph(Glyph::Inside);
             vec![format!("{bang}{who}{bang}").into(), who.into()]
         }
-        Fill::Waits(_) => vec![format!(" {} ", ui.get("lane.waits")).into()],
+        Fill::Waits(_) => vec![format!(" {}", word("lane.waits")).into()],
         // The mark of the crash stands in the first column.
         Fill::Down => vec![format!("  {} ", ui.get("inspector.down")).into()],
-        Fill::Held => vec![format!("{} ", ui.get("lane.held")).into()],
-        Fill::Slow => vec![format!("{} ", ui.get("lane.slow")).into()],
-        Fill::Cut => vec![format!("{} ", ui.get("lane.cut")).into()],
-        Fill::Paused => vec![format!("{} ", ui.get("lane.paused")).into()],
+        Fill::Held { waiting: 0, shut: false } | Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
+        Fill::Held { waiting: 0, .. } => vec![word("lane.held")],
+        Fill::Held { waiting, shut } => {
+            let count = waiting.to_string();
+            let held = if *shut { word("lane.held") } else { "".into() };
+            let text = format!("{held}{} ", ui.fill("lane.waiting", &[("n", &count)]));
+            vec![text.into(), format!("{count} ").into(), count.into()]
+        }
+        Fill::Role(Role::Master) => vec![word("inspector.master")],
+        Fill::Role(Role::Replica) => vec![word("inspector.replica")],
+        Fill::Slow => vec![word("lane.slow")],
+        Fill::Cut => vec![word("lane.cut")],
+        Fill::Paused => vec![word("lane.paused")],
         Fill::Stuck(kind, who) => {
             let word = ui.get(stuck_key(*kind));
             vec![format!("{} {word} ", who.join("+")).into(), format!("{word} ").into(), who.join("+").into()]
         }
-        Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
     }
 }
 
@@ -132,6 +154,36 @@ const fn stuck_key(kind: crate::trace::FindingKind) -> &'static str {
     }
 }
 
+/// Half of a column, where a job begins or ends in the middle of it.
+fn half(theme: Theme, view: &View, stretch: &Stretch, column: u16) -> Option<&'static str> {
+    if !matches!(stretch.fill, Fill::Works(_)) {
+        return None;
+    }
+    let middle = view.scale.middle(column);
+    let (begins_late, ends_early) = (stretch.from >= middle, stretch.to <= middle);
+    match (begins_late, ends_early) {
+        (true, false) => Some(theme.glyph(Glyph::WorksRight)),
+        (false, true) => Some(theme.glyph(Glyph::WorksLeft)),
+        _ => None,
+    }
+}
+
+/// The sign of a fill that has one.
+const fn glyph(fill: &Fill) -> Option<Glyph> {
+    Some(match fill {
+        Fill::Works(_) => Glyph::Works,
+        Fill::Waits(_) => Glyph::Waits,
+        Fill::Paused => Glyph::Paused,
+        Fill::Down => Glyph::Down,
+        Fill::Held { .. } => Glyph::Held,
+        Fill::Slow => Glyph::Slow,
+        Fill::Cut => Glyph::Cut,
+        Fill::Inside(_) => Glyph::Inside,
+        Fill::Stuck(..) => Glyph::Stuck,
+        Fill::Role(_) | Fill::Owned { .. } | Fill::Believes(_) => return None,
+    })
+}
+
 fn pattern(theme: Theme, fill: &Fill) -> (&'static str, Style) {
     match fill {
         Fill::Owned { owner: Some(owner), .. } | Fill::Believes(owner) => {
@@ -142,7 +194,10 @@ fn pattern(theme: Theme, fill: &Fill) -> (&'static str, Style) {
         Fill::Waits(client) => (theme.glyph(Glyph::Waits), theme.owner(*client)),
         Fill::Paused => (theme.glyph(Glyph::Paused), theme.warning()),
         Fill::Down => (theme.glyph(Glyph::Down), theme.violation()),
-        Fill::Held => (theme.glyph(Glyph::Held), theme.warning()),
+        Fill::Held { shut: true, .. } => (theme.glyph(Glyph::Held), theme.warning()),
+        Fill::Held { .. } => (theme.glyph(Glyph::Held), theme.secondary()),
+        Fill::Role(Role::Master) => (theme.glyph(Glyph::Master), theme.text()),
+        Fill::Role(Role::Replica) => (theme.glyph(Glyph::Replica), theme.secondary()),
         Fill::Slow => (theme.glyph(Glyph::Slow), theme.warning()),
         Fill::Cut => (theme.glyph(Glyph::Cut), theme.warning()),
         Fill::Inside(_) => (theme.glyph(Glyph::Inside), theme.violation()),
@@ -174,14 +229,15 @@ fn sign(scene: &Scene<'_>, theme: Theme, mark: &Mark) -> (Glyph, Style) {
         Sign::Expired => (Glyph::Expired, plain),
         Sign::Deleted(_) if breaks(scene, mark.record) => (Glyph::Violation, theme.violation()),
         Sign::Freed(_) | Sign::Deleted(_) => (Glyph::Freed, plain),
-        Sign::Renewed(_) => (Glyph::Renewed, plain),
+        Sign::Renewed(_) | Sign::Tick(Outcome::Renewed) => (Glyph::Renewed, plain),
         Sign::RenewedByOther(_) => (Glyph::Renewed, theme.violation()),
-        Sign::Vanished(_) | Sign::ToldLost => (Glyph::Violation, theme.violation()),
+        Sign::Vanished(_) | Sign::ToldLost | Sign::Tick(Outcome::Lost) => (Glyph::Violation, theme.violation()),
         Sign::Refused => (Glyph::Refused, plain),
         Sign::Crashed => (Glyph::Crashed, theme.violation()),
         Sign::Restarted => (Glyph::Restarted, plain),
         Sign::Promoted => (Glyph::Promoted, plain),
         Sign::Demoted => (Glyph::Demoted, plain),
+        Sign::Tick(_) => (Glyph::Refused, theme.warning()),
     }
 }
 
@@ -199,7 +255,7 @@ fn note(scene: &Scene<'_>, mark: &Mark) -> Option<String> {
         Sign::Restarted => ui.get("note.restarted").to_owned(),
         Sign::Promoted => ui.get("note.promoted").to_owned(),
         Sign::Demoted => ui.get("note.demoted").to_owned(),
-        Sign::Refused | Sign::ToldLost => return None,
+        Sign::Refused | Sign::ToldLost | Sign::Tick(_) => return None,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use crate::trace::{LaneKind, Role};
+use crate::trace::{Lane, LaneKind, Role};
 use crate::tui::theme::Theme;
 use crate::tui::view::Scene;
 
@@ -58,6 +58,10 @@ pub fn rows(scene: &Scene<'_>, detail: Detail) -> Vec<Row> {
                     rows.push(Row::Client { works: Some(i), believes: None });
                 }
             }
+            // The key's lane shows renewals, too, and which server is down.
+            LaneKind::Watchdog { .. } | LaneKind::Node { .. } if detail == Detail::Compact => {}
+            LaneKind::Node { .. } if detail == Detail::Lanes => {}
+            LaneKind::Node { .. } if !changes_a_node(lanes, scene.limit) => {}
             // What happens later must not be given away by a lane that is there for it.
             LaneKind::Stuck if lane.stretches.first().is_none_or(|stretch| stretch.record >= scene.limit) => {}
             _ => rows.push(Row::Lane(i)),
@@ -65,6 +69,12 @@ pub fn rows(scene: &Scene<'_>, detail: Detail) -> Vec<Row> {
     }
     rows.push(Row::Markers);
     rows
+}
+
+/// Whether something that may be seen happens to a server: lanes that are there for it would give it away.
+fn changes_a_node(lanes: &[Lane], limit: usize) -> bool {
+    let mut nodes = lanes.iter().filter(|lane| matches!(lane.kind, LaneKind::Node { .. }));
+    nodes.any(|lane| lane.stretches.iter().skip(1).any(|stretch| stretch.record < limit))
 }
 
 /// The most detailed rows that fit into `height`, the axis included.
@@ -117,6 +127,10 @@ pub fn label(scene: &Scene<'_>, row: &Row) -> String {
             LaneKind::Works { client } => {
                 format!("{} {}", " ".repeat(crate::tui::text::width(name(*client))), ui.get("lane.works"))
             }
+            LaneKind::Watchdog { client } => {
+                format!("{} {}", " ".repeat(crate::tui::text::width(name(*client))), ui.get("lane.watchdog"))
+            }
+            LaneKind::Node { node } => format!("{node} {}", ui.get("lane.node")),
             LaneKind::Overlap => ui.get("lane.overlap").to_owned(),
             LaneKind::Stuck => ui.get("lane.stuck").to_owned(),
         },

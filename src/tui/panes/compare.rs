@@ -1,0 +1,126 @@
+//! Two variants over one axis: one timeline below the other, what the change bought, and what happens in each.
+//!
+//! ```text
+//! ├ timeline of the variant that is played ────────────────────┤
+//! ├ timeline of the other one ─────────────────────────────────┤
+//! ├ what the change buys ──────────────────────────────────────┤
+//! ├ what happens in the one ──────┬ what happens in the other ─┤
+//! ```
+
+use ratatui::layout::{Constraint, Layout, Rect};
+
+use super::header::status;
+use super::prose::{self, Paragraph};
+use super::{story, timeline};
+use crate::trace::Finding;
+use crate::tui::canvas::Canvas;
+use crate::tui::compare::{Parting, bought};
+use crate::tui::strings::{Ui, secs};
+use crate::tui::theme::{Glyph, Theme};
+use crate::tui::view::Scene;
+
+/// Rows of a timeline in which little can be seen, and of the pane below them.
+const LEAST: u16 = 7;
+
+/// Draws `one`, which is played, and the `other` variant.
+pub fn draw(canvas: &mut Canvas<'_>, one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, area: Rect) {
+    let paragraphs = change(one, other, parting, canvas.theme);
+    let lines = prose::height(&paragraphs, area.width.saturating_sub(4)).saturating_add(2);
+    let below = lines.min(area.height / 3);
+    let most = area.height.saturating_sub(below) / 2;
+    let heights = [one, other].map(|scene| timeline::wanted_height(scene, most).min(most));
+    // Where there is plenty of room, what happens in each stands below.
+    let rest = area.height.saturating_sub(below + heights[0] + heights[1]);
+    let (heights, rest) =
+        if rest < LEAST { ([most, area.height.saturating_sub(below + most)], 0) } else { (heights, rest) };
+    let [upper, lower, middle, bottom] = Layout::vertical([
+        Constraint::Length(heights[0]),
+        Constraint::Length(heights[1]),
+        Constraint::Length(below),
+        Constraint::Length(rest),
+    ])
+    .areas(area);
+    timeline::draw(canvas, one, upper);
+    timeline::draw(canvas, other, lower);
+    let inner = canvas.frame(middle, one.ui.get("pane.compare"), false);
+    prose::draw(canvas, middle, inner, &paragraphs, 0);
+    if rest > 0 {
+        let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(bottom);
+        story::draw(canvas, one, left);
+        story::draw(canvas, other, right);
+    }
+}
+
+/// What a variant is called and how it ends, for the title of its timeline.
+#[must_use]
+pub fn title(scene: &Scene<'_>) -> String {
+    let plan = scene.plan.variant_title.get(scene.app.lang);
+    let name = if plan.is_empty() { &scene.plan.variant } else { plan };
+    format!("{} {name} · {}", scene.player.variant + 1, status(scene.ui, scene.app.theme, scene.standing).0)
+}
+
+/// Where they part, and what the change buys; nothing that a question still asks for.
+fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: Theme) -> Vec<Paragraph> {
+    let ui = one.ui;
+    let plain = |text: String, style| Paragraph { sign: String::new(), text, style, spaced: false };
+    let mut paragraphs = Vec::new();
+    let open = [one, other].iter().any(|scene| scene.limit < scene.recording.trace.records.len());
+    match parting {
+        Some(parting) => paragraphs.push(Paragraph {
+            sign: theme.glyph(Glyph::Differs).to_owned(),
+            text: ui.fill("compare.parting", &[("t", &secs(parting.t))]),
+            style: theme.strong(),
+            spaced: false,
+        }),
+        None if !open => paragraphs.push(plain(ui.get("compare.same").to_owned(), theme.strong())),
+        _ => {}
+    }
+    if open {
+        paragraphs.push(plain(ui.get("compare.open").to_owned(), theme.accent()));
+        return paragraphs;
+    }
+    let end =
+        |scene: &Scene<'_>| status(ui, theme, scene.recording.timeline.standing(scene.recording.trace.records.len()));
+    let ((before, _), (after, style)) = (end(one), end(other));
+    let bought = bought(one.recording, other.recording);
+    let mut text = format!("{before} → {after}");
+    for (key, findings) in [("compare.gone", bought.gone), ("compare.stays", bought.stays), ("compare.new", bought.new)]
+    {
+        if !findings.is_empty() {
+            let names: Vec<String> = findings.into_iter().map(|finding| name(ui, finding)).collect();
+            text += " · ";
+            text += &ui.fill(key, &[("what", &names.join(ui.get("list.comma")))]);
+        }
+    }
+    paragraphs.push(plain(text, style));
+    paragraphs
+}
+
+/// A finding in a few words: `overlap A+B 11 s`.
+fn name(ui: Ui, finding: &Finding) -> String {
+    use crate::trace::FindingKind as K;
+    let key = match finding.kind {
+        K::Overlap => "kind.overlap",
+        K::WrongDelete => "kind.wrong_delete",
+        K::WrongRenewal => "kind.wrong_renewal",
+        K::WrongOverwrite => "kind.wrong_overwrite",
+        K::LostLock => "kind.lost_lock",
+        K::StaleWrite => "kind.stale_write",
+        K::LostUpdate => "kind.lost_update",
+        K::Oversold => "kind.oversold",
+        K::Duplicate => "kind.duplicate",
+        K::Orphan => "stuck.orphan",
+        K::Abandoned => "stuck.abandoned",
+        K::GhostRenewal => "stuck.ghost_renewal",
+        K::Deadlock => "stuck.deadlock",
+        K::Starved => "stuck.starved",
+        K::NeverDone => "stuck.never_done",
+        K::WrongReject => "kind.wrong_reject",
+        K::RejectedWrite => "kind.rejected_write",
+        K::Unfair | K::Refused | K::Unknown | K::Error | K::Lost | K::NotOwner => "kind.unfair",
+    };
+    let by = finding.fields.get("by").cloned().into_iter();
+    let who = if finding.who.is_empty() { by.collect::<Vec<_>>() } else { finding.who.clone() }.join("+");
+    let gap = if who.is_empty() { "" } else { " " };
+    ui.fill("compare.finding", &[("what", ui.get(key)), ("who", &format!("{gap}{who}")), ("t", &secs(finding.from))])
+}
