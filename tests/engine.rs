@@ -94,7 +94,10 @@ fn the_wall_clock_tells_the_same_story() {
     let binary = Binary::find(None).expect("a redis-server");
     let mut warp = engine();
     let mut stories: Vec<(u64, Plan, String)> = Vec::new();
-    for plan in plans("lessons").into_iter().chain(plans("tests/lessons/engine")) {
+    // A script that computes with PTTL sees the real clock, and on a busy wall that is late.
+    let reads_the_clock = |plan: &Plan| plan.lesson == "lifetimes";
+    let candidates = plans("lessons").into_iter().chain(plans("tests/lessons/engine"));
+    for plan in candidates.filter(|plan| !reads_the_clock(plan)) {
         let trace = warp.run(&plan).expect("it runs");
         let end = trace.records.last().map_or(0, |record| record.t.ms());
         if end <= LONGEST_MS {

@@ -250,6 +250,8 @@ fn colour_and_signs_can_be_done_without() {
     assert!(coloured.shows_colour(), "nothing here could fail");
     leave(coloured);
 
+    // Another home: in the first one the lesson would be opened where it was left.
+    let home = Home::new();
     let mut environment = home.environment();
     environment.push(("NO_COLOR".to_owned(), "1".to_owned()));
     let args = ["wrong-delete", "--ascii"];
