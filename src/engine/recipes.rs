@@ -91,7 +91,7 @@ impl Ctx {
             let Wait::Retry { every, jitter, backoff, max, span, new_token } = &acquire.wait else { break end };
             world.record(What::TryFailed { event: self.event, outcome: end.outcome });
             world.slots.borrow_mut()[self.slot].excused = true;
-            let next = pause.map_or(every.ms(), |last: u64| scaled(last, *backoff));
+            let next = pause.map_or(every.ms(), |last: u64| token::scaled(last, *backoff).max(1));
             let next = max.map_or(next, |max| next.min(max.ms()));
             pause = Some(next);
             let next = token::jittered(&mut world.clients.borrow_mut()[self.client].rng, next, *jitter);
@@ -295,15 +295,4 @@ impl Ctx {
         }
         Ok(end)
     }
-}
-
-fn scaled(pause: u64, factor: f64) -> u64 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        clippy::cast_precision_loss,
-        reason = "milliseconds times a small factor; the cast saturates"
-    )]
-    let scaled = (pause as f64 * factor) as u64;
-    scaled.max(1)
 }

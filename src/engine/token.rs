@@ -24,15 +24,19 @@ pub(super) fn jittered(rng: &mut Rng, pause: u64, jitter: f64) -> u64 {
     if jitter <= 0.0 {
         return pause;
     }
-    let factor = 1.0 + jitter * (2.0 * rng.f64() - 1.0);
+    scaled(pause, 1.0 + jitter * (2.0 * rng.f64() - 1.0))
+}
+
+/// A pause times a small factor, in ms.
+pub(super) fn scaled(pause: u64, factor: f64) -> u64 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
-        reason = "a pause of milliseconds, times 0 to 2"
+        reason = "milliseconds times a small factor; the cast saturates"
     )]
-    let jittered = (pause as f64 * factor) as u64;
-    jittered
+    let scaled = (pause as f64 * factor) as u64;
+    scaled
 }
 
 #[cfg(test)]
