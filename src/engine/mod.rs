@@ -3,9 +3,10 @@
 //! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
 //! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
 //! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
-//! - `wire` is a command's way to the server and back, `links` what passes on it; `happen` is what happens to clients, nodes and links.
+//! - `wire` is a command's way to the server and back, `blocked` those that the server keeps waiting, `links` what passes on it; `happen` is what happens to clients, nodes and links.
 
 mod agenda;
+mod blocked;
 mod clock;
 mod fill;
 mod guards;

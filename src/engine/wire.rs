@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::agenda::Class;
+use super::blocked::{Begun, Pending, Waits, waits_for};
 use super::lifetimes::{Lifetimes, is_script};
 use super::links::state_of;
 use super::server::reply_of;
@@ -38,8 +39,10 @@ pub(super) enum Answer {
 pub(super) struct Message {
     pub(super) client: usize,
     pub(super) node: String,
-    cmd: u32,
+    pub(super) cmd: u32,
     pub(super) argv: Vec<String>,
+    /// The event that it is sent for.
+    pub(super) event: Option<usize>,
     net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
@@ -47,6 +50,23 @@ pub(super) struct Message {
     waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
     late: Option<LateGrant>,
+}
+
+impl Message {
+    /// The task that waits for the answer; none: it has given up.
+    pub(super) fn waiter_slot(&self) -> Option<usize> {
+        self.waiter.map(|waiter| waiter.slot)
+    }
+}
+
+/// What has become of a request at its node.
+enum Done {
+    /// Nobody is there.
+    Nobody,
+    /// It was executed.
+    Reply(Reply),
+    /// The server keeps it waiting.
+    Waits(Pending),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -122,19 +142,22 @@ impl Ctx {
             node: node.clone(),
             cmd,
             argv: argv.to_vec(),
+            event: Some(self.event),
             net,
             reply: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
         };
+        let mut kept = None;
         if world.passage(&message) == LinkState::Open {
             let conn = world.conn(self.client, &node).await?;
-            match world.execute(conn.as_deref(), &message, true).await? {
-                None => {
+            match world.execute(conn.as_ref(), &message, true).await? {
+                Done::Nobody => {
                     world.record(What::Refused { cmd });
                     return Ok(Answer::Refused);
                 }
-                Some(reply) => {
+                Done::Waits(answer) => kept = conn.zip(Some(answer)),
+                Done::Reply(reply) => {
                     message.reply = Some(Ok(reply.clone()));
                     if world.passage(&message) == LinkState::Open {
                         world.record(What::Read { cmd });
@@ -144,11 +167,25 @@ impl Ctx {
             }
         }
         world.slots.borrow_mut()[self.slot].excused = true;
-        let id = world.put_on_the_way(message);
-        let timeout = world.plan.clients[self.client].timeout.ms();
-        let t = world.now() + timeout;
-        let wake = WakeAt { t, class: self.class, order: self.order, tag: Tag::Timeout, moves: false };
-        let tag = world.park(self.slot, vec![wake]).await;
+        let id = world.next_message();
+        match kept {
+            Some((conn, answer)) => world.keep_waiting(id, message, conn, true, answer).await?,
+            None => world.travel(id, message),
+        }
+        // A command that waits on the server says itself how long its client is to wait for it.
+        let timeout = match waits_for(argv) {
+            Waits::Never => Some(world.plan.clients[self.client].timeout.ms()),
+            Waits::AtMost(ms) => Some(ms),
+            Waits::ForEver => None,
+        };
+        let wake = timeout.map(|timeout| WakeAt {
+            t: world.now().saturating_add(timeout),
+            class: self.class,
+            order: self.order,
+            tag: Tag::Timeout,
+            moves: false,
+        });
+        let tag = world.park(self.slot, wake.into_iter().collect()).await;
         if tag == Tag::Reply {
             let message = world.messages.borrow_mut().remove(&id);
             return Ok(if let Some(Ok(reply)) = message.and_then(|message| message.reply) {
@@ -161,6 +198,9 @@ impl Ctx {
         }
         if let Some(message) = world.messages.borrow_mut().get_mut(&id) {
             message.waiter = None;
+        }
+        if let Some(blocked) = world.blocked.borrow_mut().get_mut(&id) {
+            blocked.message.waiter = None;
         }
         world.record(What::Timeout { cmd });
         Ok(Answer::Unknown)
@@ -180,13 +220,7 @@ impl World {
         self.link_passage(message)
     }
 
-    /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
-    fn put_on_the_way(&self, message: Message) -> u64 {
-        let id = self.next_message();
-        self.travel(id, message);
-        id
-    }
-
+    /// Sends a message on a way that is not open: it is lost, kept, or arrives later.
     fn travel(&self, id: u64, message: Message) {
         match self.passage(&message) {
             LinkState::Open => self.arrive_at(self.now(), id, &message),
@@ -227,18 +261,26 @@ impl World {
         }
         // The client may be gone, and its connection with it: what it has sent travels on a connection of its own.
         let conn = match self.servers.connect(&message.node, self.client_name(message.client)).await {
-            Ok(conn) => Some(conn),
+            Ok(conn) => Some(Rc::new(conn)),
             Err(ConnectError::Refused(_)) => None,
             Err(error) => return Err(Trouble::Environment(error.to_string())),
         };
-        let reply = self.execute(conn.as_ref(), &message, false).await?;
-        message.reply = Some(reply.ok_or(()));
+        match (self.execute(conn.as_ref(), &message, false).await?, conn) {
+            (Done::Reply(reply), _) => message.reply = Some(Ok(reply)),
+            (Done::Waits(answer), Some(conn)) => return self.keep_waiting(id, message, conn, false, answer).await,
+            (Done::Waits(_) | Done::Nobody, _) => message.reply = Some(Err(())),
+        }
+        self.go_back(id, message);
+        Ok(())
+    }
+
+    /// An answer begins its way back.
+    pub(super) fn go_back(self: &Rc<Self>, id: u64, message: Message) {
         if self.passage(&message) == LinkState::Open {
             self.deliver(id, message);
         } else {
             self.travel(id, message);
         }
-        Ok(())
     }
 
     /// A reply is at its client.
@@ -254,12 +296,32 @@ impl World {
         }
     }
 
-    /// Executes a request on its node: the command itself, then what it did to the keys. `own`: on its client's own
-    /// connection. None: nobody is there.
-    async fn execute(&self, conn: Option<&Conn>, message: &Message, own: bool) -> Result<Option<Reply>, Trouble> {
+    /// Executes a request on its node: the command itself, then what it did to the keys, then what waited for that.
+    /// `own`: on its client's own connection.
+    async fn execute(self: &Rc<Self>, conn: Option<&Rc<Conn>>, message: &Message, own: bool) -> Result<Done, Trouble> {
         let node = &message.node;
-        let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(None) };
+        let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(Done::Nobody) };
         self.freeze(node).await?;
+        let answer = if waits_for(&message.argv) == Waits::Never {
+            match self.send(conn, message).await? {
+                Ok(reply) => reply,
+                Err(died) => return Ok(Done::Reply(died)),
+            }
+        } else {
+            match self.begin_waiting(node, conn, &message.argv).await? {
+                Begun::Answered(answer) => reply_of(answer?),
+                Begun::Waits(answer) => return Ok(Done::Waits(answer)),
+            }
+        };
+        let reply = self.executed(message, answer, own).await?;
+        self.serve_blocked().await?;
+        Ok(Done::Reply(reply))
+    }
+
+    /// Sends a command and waits for its reply, of a script not for ever. `Err`: its script never ended, and the server
+    /// is dead.
+    async fn send(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
+        let node = &message.node;
         let sent = conn.send(&message.argv);
         tokio::pin!(sent);
         let scripted = is_script(&message.argv);
@@ -274,18 +336,23 @@ impl World {
             Some(answer) => answer,
             None => sent.await,
         };
-        let reply = match answer {
-            Ok(value) => reply_of(value),
+        match answer {
+            Ok(value) => Ok(Ok(reply_of(value))),
             // How the connection broke differs from run to run, and is nobody's business.
             Err(_) if scripted && !self.servers.is_up(node)? => {
                 let text = "ERR the script did not end and could not be stopped: the server was killed";
                 let reply = Reply::Error(text.to_owned());
                 self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
                 self.node_died(node);
-                return Ok(Some(reply));
+                Ok(Err(reply))
             }
-            Err(error) => return Err(Trouble::Environment(format!("{node}: {error}"))),
-        };
+            Err(error) => Err(Trouble::Environment(format!("{node}: {error}"))),
+        }
+    }
+
+    /// A command has been executed: writes down its reply, and what it did to the keys.
+    pub(super) async fn executed(&self, message: &Message, reply: Reply, own: bool) -> Result<Reply, Trouble> {
+        let node = &message.node;
         let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
         let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
         let reply = self.exact_ttl(message, &queued, &lifetimes, reply);
@@ -293,7 +360,7 @@ impl World {
         let client = self.client_name(message.client).to_owned();
         let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
         self.observe(node, cause, Some(&client), lifetimes).await?;
-        Ok(Some(reply))
+        Ok(reply)
     }
 
     /// Keeps count of a client's transaction. Answers what has been executed, if this was its end.
