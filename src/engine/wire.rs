@@ -6,22 +6,16 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use super::agenda::Class;
-use super::blocked::{Begun, Pending, Waits, waits_for};
-use super::lifetimes::{Lifetimes, is_script};
+use super::blocked::{Waits, waits_for};
+use super::execute::Done;
 use super::links::state_of;
-use super::server::reply_of;
 use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Net, Way};
-use crate::servers::{Conn, ConnectError};
-use crate::trace::{Cause, LinkState, Reply, What};
-
-/// A script that runs longer than this, in *real* time, is ended: nobody else is served meanwhile. The server calls it
-/// busy after 200 ms (`busy-reply-threshold`), so the lesson has its error within a second.
-const SCRIPT_LIMIT: Duration = Duration::from_millis(300);
+use crate::servers::ConnectError;
+use crate::trace::{LinkState, Reply, What};
 
 /// What a client knows after a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,13 +37,15 @@ pub(super) struct Message {
     pub(super) argv: Vec<String>,
     /// The event that it is sent for.
     pub(super) event: Option<usize>,
-    net: Option<Net>,
+    pub(super) net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
+    /// When the reply came to a client that waited for it, ms.
+    pub(super) delivered: Option<u64>,
     /// The task that waits; none: it has given up, or is no more.
-    waiter: Option<Waiter>,
+    pub(super) waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
-    late: Option<LateGrant>,
+    pub(super) late: Option<LateGrant>,
 }
 
 impl Message {
@@ -59,21 +55,11 @@ impl Message {
     }
 }
 
-/// What has become of a request at its node.
-enum Done {
-    /// Nobody is there.
-    Nobody,
-    /// It was executed.
-    Reply(Reply),
-    /// The server keeps it waiting.
-    Waits(Pending),
-}
-
 #[derive(Clone, Copy, Debug)]
-struct Waiter {
-    slot: usize,
-    class: Class,
-    order: u64,
+pub(super) struct Waiter {
+    pub(super) slot: usize,
+    pub(super) class: Class,
+    pub(super) order: u64,
 }
 
 /// What a late granting reply sets off (`arms_on: reply`).
@@ -145,6 +131,7 @@ impl Ctx {
             event: Some(self.event),
             net,
             reply: None,
+            delivered: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
         };
@@ -209,7 +196,7 @@ impl Ctx {
 
 impl World {
     /// What the way of a message lets pass at this moment: its own fault, else the link's.
-    fn passage(&self, message: &Message) -> LinkState {
+    pub(super) fn passage(&self, message: &Message) -> LinkState {
         let reply = message.reply.is_some();
         if let Some(net) = message.net
             && (net.way == Way::Both || (net.way == Way::Reply) == reply)
@@ -220,7 +207,13 @@ impl World {
         self.link_passage(message)
     }
 
-    /// Sends a message on a way that is not open: it is lost, kept, or arrives later.
+    /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
+    pub(super) fn put_on_the_way(&self, message: Message) -> u64 {
+        let id = self.next_message();
+        self.travel(id, message);
+        id
+    }
+
     fn travel(&self, id: u64, message: Message) {
         match self.passage(&message) {
             LinkState::Open => self.arrive_at(self.now(), id, &message),
@@ -284,124 +277,16 @@ impl World {
     }
 
     /// A reply is at its client.
-    fn deliver(self: &Rc<Self>, id: u64, message: Message) {
+    fn deliver(self: &Rc<Self>, id: u64, mut message: Message) {
         if self.clients.borrow()[message.client].crashed {
             return;
         }
         if let Some(waiter) = message.waiter {
+            message.delivered = Some(self.now());
             self.messages.borrow_mut().insert(id, message);
             self.answer(waiter.slot, waiter.class, waiter.order);
         } else if let (Some(late), Some(Ok(reply))) = (message.late, &message.reply) {
             self.late_grant(message.client, late, reply);
-        }
-    }
-
-    /// Executes a request on its node: the command itself, then what it did to the keys, then what waited for that.
-    /// `own`: on its client's own connection.
-    async fn execute(self: &Rc<Self>, conn: Option<&Rc<Conn>>, message: &Message, own: bool) -> Result<Done, Trouble> {
-        let node = &message.node;
-        let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(Done::Nobody) };
-        self.freeze(node).await?;
-        let answer = if waits_for(&message.argv) == Waits::Never {
-            match self.send(conn, message).await? {
-                Ok(reply) => reply,
-                Err(died) => return Ok(Done::Reply(died)),
-            }
-        } else {
-            match self.begin_waiting(node, conn, &message.argv).await? {
-                Begun::Answered(answer) => reply_of(answer?),
-                Begun::Waits(answer) => return Ok(Done::Waits(answer)),
-            }
-        };
-        let reply = self.executed(message, answer, own).await?;
-        self.serve_blocked().await?;
-        Ok(Done::Reply(reply))
-    }
-
-    /// Sends a command and waits for its reply, of a script not for ever. `Err`: its script never ended, and the server
-    /// is dead.
-    async fn send(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
-        let node = &message.node;
-        let sent = conn.send(&message.argv);
-        tokio::pin!(sent);
-        let scripted = is_script(&message.argv);
-        let mut answer = None;
-        if scripted {
-            answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
-            if answer.is_none() {
-                self.servers.end_script(node).await?;
-            }
-        }
-        let answer = match answer {
-            Some(answer) => answer,
-            None => sent.await,
-        };
-        match answer {
-            Ok(value) => Ok(Ok(reply_of(value))),
-            // How the connection broke differs from run to run, and is nobody's business.
-            Err(_) if scripted && !self.servers.is_up(node)? => {
-                let text = "ERR the script did not end and could not be stopped: the server was killed";
-                let reply = Reply::Error(text.to_owned());
-                self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
-                self.node_died(node);
-                Ok(Err(reply))
-            }
-            Err(error) => Err(Trouble::Environment(format!("{node}: {error}"))),
-        }
-    }
-
-    /// A command has been executed: writes down its reply, and what it did to the keys.
-    pub(super) async fn executed(&self, message: &Message, reply: Reply, own: bool) -> Result<Reply, Trouble> {
-        let node = &message.node;
-        let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
-        let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
-        let reply = self.exact_ttl(message, &queued, &lifetimes, reply);
-        self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
-        let client = self.client_name(message.client).to_owned();
-        let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
-        self.observe(node, cause, Some(&client), lifetimes).await?;
-        Ok(reply)
-    }
-
-    /// Keeps count of a client's transaction. Answers what has been executed, if this was its end.
-    fn transaction(&self, message: &Message, reply: &Reply) -> Vec<Vec<String>> {
-        let queued = &mut self.clients.borrow_mut()[message.client].queued;
-        let name = message.argv.first().map(|name| name.to_ascii_uppercase()).unwrap_or_default();
-        match (name.as_str(), reply) {
-            ("MULTI", Reply::Status(_)) => _ = queued.insert(message.node.clone(), Vec::new()),
-            ("EXEC" | "DISCARD", _) => return queued.remove(&message.node).unwrap_or_default(),
-            (_, Reply::Status(text)) if text == "QUEUED" => {
-                queued.entry(message.node.clone()).or_default().push(message.argv.clone());
-            }
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// A client's own connection to a node. None: refused.
-    async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
-        if !self.is_up(node) {
-            return Ok(None);
-        }
-        if let Some(conn) = self.clients.borrow()[client].conns.get(node) {
-            return Ok(Some(Rc::clone(conn)));
-        }
-        match self.servers.connect(node, self.client_name(client)).await {
-            Ok(conn) => {
-                let conn = Rc::new(conn);
-                self.clients.borrow_mut()[client].conns.insert(node.to_owned(), Rc::clone(&conn));
-                Ok(Some(conn))
-            }
-            Err(ConnectError::Refused(_)) => Ok(None),
-            Err(error) => Err(Trouble::Environment(error.to_string())),
-        }
-    }
-
-    /// Forgets every connection to a node that has died.
-    pub(super) fn drop_conns(&self, node: &str) {
-        for client in self.clients.borrow_mut().iter_mut() {
-            client.conns.remove(node);
-            client.queued.remove(node);
         }
     }
 }
