@@ -42,9 +42,7 @@ impl World {
         if look.lost {
             return Err(Trouble::Slip);
         }
-        let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key));
-        // `expire` comes from the engine's own moves too, and says nothing that the deadline does not say better.
-        let heard: Vec<_> = heard.filter(|(event, key)| key != MARKER && event != "expire").collect();
+        let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key)).collect();
         if moves {
             self.clock.froze(node, look.now);
         }

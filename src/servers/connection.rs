@@ -20,6 +20,10 @@ use super::error::Broken;
 /// Channels of key events in the one database that there is.
 const KEY_EVENTS: &str = "__keyevent@0__:";
 
+/// All events but `expire` and `setrange`: the engine's own clock script causes these two with every step of a lesson, and
+/// what they say of a lesson's key its expiry says better (`SETRANGE` itself no lesson may send).
+const HEARD: [&str; 5] = ["[^es]*", "s[^e]*", "set", "expired", "evicted"];
+
 /// What Redis told of a key: `set`, `expire`, `expired`, `del`, …
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyEvent {
@@ -124,7 +128,9 @@ impl Observer {
         eyes.set_read_timeout(Some(LOOK_LIMIT))?;
         let (sender, pushes) = mpsc::channel();
         eyes.set_push_sender(sender);
-        eyes.psubscribe_resp3(format!("{KEY_EVENTS}*"))?;
+        for events in HEARD {
+            eyes.psubscribe_resp3(format!("{KEY_EVENTS}{events}"))?;
+        }
         Ok(Self { connection, eyes: RefCell::new(eyes), pushes })
     }
 
