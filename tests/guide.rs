@@ -97,6 +97,7 @@ const WORDS: &str = "
     key ttl process thread timeout resend clock_skew kind single replicated replicas persistence none everysec always
     client node link do at say ask when reply net for
     acquire work idle renew release crash pause restart promote demote flush evict cut hold slow heal
+    quorum nodes node_timeout redlock cleanup parallel sequential no_quorum on_short keep
     how set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
     validity unchecked checked measured_from send first_try too_late
     retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
@@ -110,8 +111,8 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    reentrant redlock cleanup nodes fence notify queue wait_replicas mode on_short publish delex resources read write begin commit rollback
-    quorum sentinel config clock_jump power permits fifo via
+    reentrant fence notify queue wait_replicas mode publish delex resources read write begin commit rollback
+    sentinel config clock_jump power permits fifo via
 ";
 
 #[test]

@@ -38,22 +38,24 @@ pub(super) enum Answer {
 pub(super) struct Message {
     pub(super) client: usize,
     pub(super) node: String,
-    cmd: u32,
+    pub(super) cmd: u32,
     pub(super) argv: Vec<String>,
-    net: Option<Net>,
+    pub(super) net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
+    /// When the reply came to a client that waited for it, ms.
+    pub(super) delivered: Option<u64>,
     /// The task that waits; none: it has given up, or is no more.
-    waiter: Option<Waiter>,
+    pub(super) waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
-    late: Option<LateGrant>,
+    pub(super) late: Option<LateGrant>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiter {
-    slot: usize,
-    class: Class,
-    order: u64,
+pub(super) struct Waiter {
+    pub(super) slot: usize,
+    pub(super) class: Class,
+    pub(super) order: u64,
 }
 
 /// What a late granting reply sets off (`arms_on: reply`).
@@ -124,6 +126,7 @@ impl Ctx {
             argv: argv.to_vec(),
             net,
             reply: None,
+            delivered: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
         };
@@ -169,7 +172,7 @@ impl Ctx {
 
 impl World {
     /// What the way of a message lets pass at this moment: its own fault, else the link's.
-    fn passage(&self, message: &Message) -> LinkState {
+    pub(super) fn passage(&self, message: &Message) -> LinkState {
         let reply = message.reply.is_some();
         if let Some(net) = message.net
             && (net.way == Way::Both || (net.way == Way::Reply) == reply)
@@ -181,7 +184,7 @@ impl World {
     }
 
     /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
-    fn put_on_the_way(&self, message: Message) -> u64 {
+    pub(super) fn put_on_the_way(&self, message: Message) -> u64 {
         let id = self.next_message();
         self.travel(id, message);
         id
@@ -242,11 +245,12 @@ impl World {
     }
 
     /// A reply is at its client.
-    fn deliver(self: &Rc<Self>, id: u64, message: Message) {
+    fn deliver(self: &Rc<Self>, id: u64, mut message: Message) {
         if self.clients.borrow()[message.client].crashed {
             return;
         }
         if let Some(waiter) = message.waiter {
+            message.delivered = Some(self.now());
             self.messages.borrow_mut().insert(id, message);
             self.answer(waiter.slot, waiter.class, waiter.order);
         } else if let (Some(late), Some(Ok(reply))) = (message.late, &message.reply) {
@@ -256,7 +260,12 @@ impl World {
 
     /// Executes a request on its node: the command itself, then what it did to the keys. `own`: on its client's own
     /// connection. None: nobody is there.
-    async fn execute(&self, conn: Option<&Conn>, message: &Message, own: bool) -> Result<Option<Reply>, Trouble> {
+    pub(super) async fn execute(
+        &self,
+        conn: Option<&Conn>,
+        message: &Message,
+        own: bool,
+    ) -> Result<Option<Reply>, Trouble> {
         let node = &message.node;
         let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(None) };
         self.freeze(node).await?;
@@ -312,7 +321,7 @@ impl World {
     }
 
     /// A client's own connection to a node. None: refused.
-    async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
+    pub(super) async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
         if !self.is_up(node) {
             return Ok(None);
         }

@@ -8,6 +8,7 @@ mod about;
 mod detect;
 pub mod event;
 pub mod finding;
+mod holding;
 pub mod jsonl;
 pub mod reply;
 pub mod state;

@@ -10,7 +10,7 @@ use super::player::Playhead;
 use super::recording::Recording;
 use super::strings::{Ui, secs};
 use crate::trace::{
-    Cause, EventKind, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What,
+    Cause, EventKind, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What, Why,
 };
 
 /// One sentence, and how it is meant.
@@ -136,7 +136,7 @@ impl Narrator<'_> {
             What::Dropped { reply: false, .. } => ("story.request_lost", vec![]),
             What::Refused { .. } => ("story.no_server", vec![]),
             What::Key { node, key, op, cause, now } => return self.key(node, key, *op, cause, now.as_ref(), state),
-            What::EventEnd { event, outcome, .. } => return self.outcome(*event, *outcome, state),
+            What::EventEnd { event, outcome, why, .. } => return self.outcome(*event, *outcome, *why, state),
             What::TryFailed { event, .. } => ("story.tries_again", vec![("who", self.client_of(*event))]),
             // How a job ended is told by its event: a crash or a loss ends it as well.
             What::Works { client, on: true, .. } => ("story.works", vec![("who", client.clone())]),
@@ -270,10 +270,12 @@ impl Narrator<'_> {
         })
     }
 
-    fn outcome(&self, event: usize, outcome: Outcome, state: &State) -> Option<String> {
+    fn outcome(&self, event: usize, outcome: Outcome, why: Option<Why>, state: &State) -> Option<String> {
         let who = self.client_of(event);
         let ui = self.ui;
         let key = match outcome {
+            Outcome::Refused if why == Some(Why::NoQuorum) => "story.refused_no_quorum",
+            Outcome::Refused if why == Some(Why::TooLate) => "story.refused_too_late",
             Outcome::Refused => {
                 let lock = self.header().events.get(event)?.lock.as_deref()?;
                 return Some(self.refused(&who, state.key_seen_by(self.header(), &who, lock)));

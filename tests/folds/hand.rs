@@ -29,6 +29,11 @@ impl Hand {
         Self::on(&[("m", Role::Master), ("r1", Role::Replica)], clients, &[LOCK])
     }
 
+    /// Three masters `n1` to `n3` that know nothing of each other.
+    pub fn quorum(clients: &[&str]) -> Self {
+        Self::on(&[("n1", Role::Master), ("n2", Role::Master), ("n3", Role::Master)], clients, &[LOCK])
+    }
+
     /// One server and several locks.
     pub fn with_locks(clients: &[&str], locks: &[&str]) -> Self {
         Self::on(&[("redis", Role::Master)], clients, locks)

@@ -11,3 +11,4 @@ mod jsonl;
 mod judge;
 mod notes;
 mod plan;
+mod quorum;
