@@ -220,7 +220,8 @@ fn quoted(text: &str) -> impl Iterator<Item = &str> {
 
 /// The part of the guide that lists what the lessons show.
 fn shown(guide: &str) -> &str {
-    guide.split_once("\n# What the lessons show\n").unwrap().1
+    let rest = guide.split_once("\n# What the lessons show\n").unwrap().1;
+    rest.split_once("\n# Every key\n").unwrap().0
 }
 
 #[test]
