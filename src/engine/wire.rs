@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::agenda::Class;
+use super::database::Request;
 use super::lifetimes::{Lifetimes, is_script};
 use super::links::state_of;
 use super::server::reply_of;
@@ -16,7 +17,7 @@ use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Net, Way};
 use crate::servers::{Conn, ConnectError};
-use crate::trace::{Cause, LinkState, Reply, What};
+use crate::trace::{Cause, DATABASE, LinkState, Reply, What};
 
 /// A script that runs longer than this, in *real* time, is ended: nobody else is served meanwhile. The server calls it
 /// busy after 200 ms (`busy-reply-threshold`), so the lesson has its error within a second.
@@ -38,8 +39,12 @@ pub(super) enum Answer {
 pub(super) struct Message {
     pub(super) client: usize,
     pub(super) node: String,
-    cmd: u32,
+    pub(super) cmd: u32,
+    /// The event that sent it.
+    pub(super) event: Option<usize>,
     pub(super) argv: Vec<String>,
+    /// It goes to the database, and this is what it asks.
+    pub(super) sql: Option<Rc<Request>>,
     net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
@@ -106,29 +111,47 @@ impl Ctx {
     }
 
     async fn once(&self, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
-        let world = &self.world;
-        let node = world.clients.borrow()[self.client].master.clone();
-        let cmd = world.next_cmd();
-        world.record(What::Send {
-            cmd,
-            client: world.client_name(self.client).to_owned(),
-            task: self.task.clone(),
-            node: node.clone(),
-            argv: argv.to_vec(),
-            event: Some(self.event),
-        });
-        let mut message = Message {
+        let node = self.world.clients.borrow()[self.client].master.clone();
+        self.exchange(self.message(node, argv.to_vec(), net)).await
+    }
+
+    /// Asks the database and waits for the answer, as long as the client's timeout.
+    pub(super) async fn query(&self, request: Request) -> Result<Answer, Trouble> {
+        let told = self.world.told(&request);
+        let message = self.message(DATABASE.to_owned(), told, self.net.take());
+        self.exchange(Message { sql: Some(Rc::new(request)), ..message }).await
+    }
+
+    fn message(&self, node: String, argv: Vec<String>, net: Option<Net>) -> Message {
+        Message {
             client: self.client,
-            node: node.clone(),
-            cmd,
-            argv: argv.to_vec(),
+            node,
+            cmd: self.world.next_cmd(),
+            event: Some(self.event),
+            argv,
+            sql: None,
             net,
             reply: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
-        };
+        }
+    }
+
+    /// Sends a message and waits for what comes back.
+    async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
+        let world = &self.world;
+        let cmd = message.cmd;
+        world.record(What::Send {
+            cmd,
+            client: world.client_name(self.client).to_owned(),
+            task: self.task.clone(),
+            node: message.node.clone(),
+            argv: message.argv.clone(),
+            event: message.event,
+        });
+        let to_data = message.sql.is_some();
         if world.passage(&message) == LinkState::Open {
-            let conn = world.conn(self.client, &node).await?;
+            let conn = if to_data { None } else { world.conn(self.client, &message.node).await? };
             match world.execute(conn.as_deref(), &message, true).await? {
                 None => {
                     world.record(What::Refused { cmd });
@@ -148,7 +171,13 @@ impl Ctx {
         let timeout = world.plan.clients[self.client].timeout.ms();
         let t = world.now() + timeout;
         let wake = WakeAt { t, class: self.class, order: self.order, tag: Tag::Timeout, moves: false };
+        if to_data {
+            world.set_busy(self.slot, true);
+        }
         let tag = world.park(self.slot, vec![wake]).await;
+        if to_data {
+            world.set_busy(self.slot, false);
+        }
         if tag == Tag::Reply {
             let message = world.messages.borrow_mut().remove(&id);
             return Ok(if let Some(Ok(reply)) = message.and_then(|message| message.reply) {
@@ -226,10 +255,14 @@ impl World {
             return Ok(());
         }
         // The client may be gone, and its connection with it: what it has sent travels on a connection of its own.
-        let conn = match self.servers.connect(&message.node, self.client_name(message.client)).await {
-            Ok(conn) => Some(conn),
-            Err(ConnectError::Refused(_)) => None,
-            Err(error) => return Err(Trouble::Environment(error.to_string())),
+        let conn = if message.sql.is_some() {
+            None
+        } else {
+            match self.servers.connect(&message.node, self.client_name(message.client)).await {
+                Ok(conn) => Some(conn),
+                Err(ConnectError::Refused(_)) => None,
+                Err(error) => return Err(Trouble::Environment(error.to_string())),
+            }
         };
         let reply = self.execute(conn.as_ref(), &message, false).await?;
         message.reply = Some(reply.ok_or(()));
@@ -257,6 +290,9 @@ impl World {
     /// Executes a request on its node: the command itself, then what it did to the keys. `own`: on its client's own
     /// connection. None: nobody is there.
     async fn execute(&self, conn: Option<&Conn>, message: &Message, own: bool) -> Result<Option<Reply>, Trouble> {
+        if let Some(request) = &message.sql {
+            return self.execute_sql(message, request).map(Some);
+        }
         let node = &message.node;
         let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(None) };
         self.freeze(node).await?;
