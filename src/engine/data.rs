@@ -201,8 +201,11 @@ impl Ctx {
     pub(super) async fn draw_fence(&self, lock: usize) -> Result<Option<End>, Trouble> {
         let lock_name = self.world.lock_name(lock).to_owned();
         match self.query(Request::Draw { lock: lock_name }).await? {
-            Answer::Reply(Reply::Int(fence)) => {
-                self.world.lock_run(self.client, lock, |run| run.fence = Some(fence));
+            Answer::Reply(Reply::List(drawn)) => {
+                let [Reply::Int(fence)] = drawn.as_slice() else {
+                    return Err(Trouble::Engine(format!("the database answered {drawn:?} for a token")));
+                };
+                self.world.lock_run(self.client, lock, |run| run.fence = Some(*fence));
                 Ok(None)
             }
             answer => Ok(Some(neither(answer))),

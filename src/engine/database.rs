@@ -5,9 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::wire::Message;
 use super::world::{Trouble, World};
 use crate::lesson::{self, Do, Plan, ResourceKind};
-use crate::resource::{
-    Database, DatabaseError, Guard, Snapshot, Statement, Stored, Table, TableKind, Write,
-};
+use crate::resource::{Database, DatabaseError, Guard, Snapshot, Statement, Stored, Table, TableKind, Write};
 use crate::servers::Servers;
 use crate::trace::data::{self, Guarded, ResourceInfo, Shape, Sql, SqlValue};
 use crate::trace::{Reply, What};
@@ -163,25 +161,27 @@ impl World {
             }
             Request::Draw { .. } => self.database.with(|database| database.query(&statements[0]))?.map(|drawn| {
                 done.push(sql(&statements[0], 1));
-                Reply::Int(drawn.first().copied().unwrap_or_default())
+                Reply::List(drawn.into_iter().map(Reply::Int).collect())
             }),
-            Request::Write { writes, commit } => self.database.with(|database| database.write(&statements))?.map(|written| {
-                let each = writes.iter().zip(&statements).zip(&written.done);
-                done.extend(each.map(|((pending, statement), effect)| Sql {
-                    event: Some(pending.event),
-                    resource: Some(pending.write.table.clone()),
-                    guard: Some(guarded(pending.write.guard)),
-                    read: pending.read,
-                    undone: !written.committed && effect.affected > 0,
-                    now: effect.now.clone().filter(|_| written.committed).map(stored),
-                    ..sql(statement, effect.affected)
-                }));
-                match (*commit, written.committed) {
-                    (true, true) => Reply::Status("COMMIT".to_owned()),
-                    (true, false) => Reply::Status("ROLLBACK".to_owned()),
-                    (false, committed) => Reply::Int(i64::from(committed)),
-                }
-            }),
+            Request::Write { writes, commit } => {
+                self.database.with(|database| database.write(&statements))?.map(|written| {
+                    let each = writes.iter().zip(&statements).zip(&written.done);
+                    done.extend(each.map(|((pending, statement), effect)| Sql {
+                        event: Some(pending.event),
+                        resource: Some(pending.write.table.clone()),
+                        guard: Some(guarded(pending.write.guard)),
+                        read: pending.read,
+                        undone: !written.committed && effect.affected > 0,
+                        now: effect.now.clone().filter(|_| written.committed).map(stored),
+                        ..sql(statement, effect.affected)
+                    }));
+                    match (*commit, written.committed) {
+                        (true, true) => Reply::Status("COMMIT".to_owned()),
+                        (true, false) => Reply::Status("ROLLBACK".to_owned()),
+                        (false, committed) => Reply::Int(i64::from(committed)),
+                    }
+                })
+            }
         };
         let reply = reply.unwrap_or_else(|error| Reply::Error(format!("ERR {error}")));
         self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });

@@ -3,6 +3,7 @@
 //! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
 //! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
 //! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
+//! - `redlock` is a lock on most of several nodes, `round` the same command on all of them.
 //! - `data` is what they do with the protected data, `database` the other end of that.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `happen` is what happens to clients, nodes and links.
 
@@ -18,7 +19,9 @@ mod lifetimes;
 mod links;
 mod program;
 mod recipes;
+mod redlock;
 mod replies;
+mod round;
 mod sched;
 mod server;
 mod slot;
@@ -151,6 +154,7 @@ async fn run_with(
 pub fn setup(plan: &Plan) -> Setup {
     let shape = match plan.servers.kind {
         ServersKind::Replicated { replicas } => Shape::Replicated { replicas },
+        ServersKind::Quorum { nodes, .. } => Shape::Quorum { nodes },
         _ => Shape::Single,
     };
     let persistence = match plan.servers.persistence {

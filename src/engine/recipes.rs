@@ -4,10 +4,13 @@
 //! replies as careful (or careless) code would, and says how it ended.
 
 use super::program::End;
+use super::round::Asking;
 use super::token;
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
-use crate::lesson::{Acquire, AcquireHow, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait};
+use crate::lesson::{
+    Acquire, AcquireHow, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
+};
 use crate::trace::{LessonTime, Outcome, Reply, What, Why};
 
 /// Compare and delete.
@@ -21,16 +24,16 @@ pub(super) const RENEW_OR_TAKE: &str = include_str!("../../assets/lua/renew_or_t
 
 /// Allowance for clocks that run at different speeds: 1 % of the TTL, and 2 ms for the precision of Redis's expiry
 /// (`clock_drift_factor` 0.01 and `+ 2` in the Redlock algorithm, Redis's page on distributed locks).
-const fn drift(ttl: u64) -> u64 {
+pub(super) const fn drift(ttl: u64) -> u64 {
     ttl / 100 + 2
 }
 
 /// `SET key token NX PX 30000` as words.
-fn words(parts: &[&str]) -> Vec<String> {
+pub(super) fn words(parts: &[&str]) -> Vec<String> {
     parts.iter().map(|part| (*part).to_owned()).collect()
 }
 
-fn eval(script: &str, key: &str, args: &[&str]) -> Vec<String> {
+pub(super) fn eval(script: &str, key: &str, args: &[&str]) -> Vec<String> {
     [&["EVAL", script, "1", key], args].concat().into_iter().map(str::to_owned).collect()
 }
 
@@ -51,7 +54,7 @@ fn judge(answer: Answer, yes: impl Fn(&Reply) -> bool, success: Outcome, no: Out
 }
 
 /// A status, or an integer above zero.
-fn is_yes(reply: &Reply) -> bool {
+pub(super) fn is_yes(reply: &Reply) -> bool {
     matches!(reply, Reply::Status(_) | Reply::Int(1..))
 }
 
@@ -87,14 +90,13 @@ impl Ctx {
             };
             if end.outcome == Outcome::Granted {
                 let valid_until = acquire.ttl.map(|ttl| (measured_from + ttl.ms()).saturating_sub(drift(ttl.ms())));
-                if acquire.validity.checked && valid_until.is_some_and(|until| until <= world.now()) {
-                    self.command(eval(RELEASE, &spec.key, &[&token])).await?;
-                    end = End { outcome: Outcome::Refused, why: Some(Why::TooLate), reply: end.reply };
-                } else {
+                if !acquire.validity.checked || valid_until.is_none_or(|until| until > world.now()) {
                     self.granted(acquire, lock, valid_until);
                     break self.fenced(acquire, lock, end).await?;
                 }
+                end = End { outcome: Outcome::Refused, why: Some(Why::TooLate), reply: end.reply };
             }
+            self.clean_up(acquire, &spec.key, &token, end.why).await?;
             let Wait::Retry { every, jitter, backoff, max, span, new_token } = &acquire.wait else { break end };
             world.record(What::TryFailed { event: self.event, outcome: end.outcome });
             world.slots.borrow_mut()[self.slot].excused = true;
@@ -105,7 +107,7 @@ impl Ctx {
             let give_up = span.map(|span| first_try + span.ms());
             if let Some(give_up) = give_up.filter(|give_up| world.now() + next > *give_up) {
                 self.sleep_until(give_up).await;
-                break End { outcome: Outcome::Refused, why: Some(Why::Held), reply: end.reply };
+                break End { outcome: Outcome::Refused, why: end.why.or(Some(Why::Held)), reply: end.reply };
             }
             self.sleep(next).await;
             if *new_token {
@@ -161,11 +163,26 @@ impl Ctx {
                 judge(self.command(argv).await?, |_| true, Outcome::Granted, Outcome::Refused)
             }
             AcquireHow::Run(run) => self.run(run, Outcome::Granted, Outcome::Refused).await?,
-            AcquireHow::Reentrant | AcquireHow::Redlock { .. } => {
+            AcquireHow::Redlock { sequential, .. } => {
+                let asking = if *sequential { Asking::OneByOne } else { Asking::AtOnce };
+                return self.vote(acquire, key, token, asking).await;
+            }
+            AcquireHow::Reentrant => {
                 return Err(Trouble::Engine("an acquire that was to be refused has been run".to_owned()));
             }
         };
         self.maybe_own(acquire, key, token, end).await
+    }
+
+    /// A try that failed lets go of what it may have got.
+    async fn clean_up(&self, acquire: &Acquire, key: &str, token: &str, why: Option<Why>) -> Result<(), Trouble> {
+        match acquire.how {
+            AcquireHow::Redlock { cleanup: true, sequential: false } => self.let_go(key, token, Asking::AtOnce).await,
+            AcquireHow::Redlock { cleanup: true, sequential: true } => self.let_go(key, token, Asking::OneByOne).await,
+            AcquireHow::Redlock { cleanup: false, .. } => Ok(()),
+            _ if why == Some(Why::TooLate) => self.command(eval(RELEASE, key, &[token])).await.map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// `accept_own`: a refusal may come from one's own first try, whose reply was lost. GET tells.
@@ -227,7 +244,14 @@ impl Ctx {
         world.end_guards(self.client, lock);
         world.belief_ends(self.client, lock);
         let token = world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
-        self.command(eval(RELEASE, &world.plan.locks[lock].key, &[&token])).await?;
+        let key = &world.plan.locks[lock].key;
+        match acquire.how {
+            AcquireHow::Redlock { sequential, .. } => {
+                let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
+                self.let_go(key, &token, asking).await?;
+            }
+            _ => _ = self.command(eval(RELEASE, key, &[&token])).await?,
+        }
         Ok(failed)
     }
 
@@ -244,7 +268,16 @@ impl Ctx {
     /// Prolongs the lease. A plain no means that the lock is lost, and the client knows it now.
     pub(super) async fn renew(&self, renew: &Renew) -> Result<End, Trouble> {
         let (lock, _) = self.lock_of();
-        let end = self.renew_once(&renew.how, lock, renew.ttl.map(LessonTime::ms)).await?;
+        let mut end = self.renew_once(&renew.how, lock, renew.ttl.map(LessonTime::ms)).await?;
+        let short = end.outcome != Outcome::Renewed && renew.on_short_release;
+        let giving_up = self.world.redlock_of(self.client, lock).filter(|_| short);
+        if let Some(asking) = giving_up {
+            // Too few nodes have prolonged it: none of them shall keep it for nobody.
+            self.world.belief_ends(self.client, lock);
+            let token = self.world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
+            self.let_go(&self.world.plan.locks[lock].key, &token, asking).await?;
+            end.outcome = Outcome::Lost;
+        }
         if end.outcome == Outcome::Lost {
             self.world.told_lost(self.client, lock, None);
         }
@@ -256,6 +289,9 @@ impl Ctx {
         let sent = self.world.now();
         let key = self.world.plan.locks[lock].key.clone();
         let token = self.world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
+        if let (Some(asking), false) = (self.world.redlock_of(self.client, lock), matches!(how, RenewHow::Run(_))) {
+            return self.renew_all(how, lock, &token, ttl.unwrap_or(0), asking).await;
+        }
         let px = ttl.unwrap_or(0).to_string();
         let argv = match how {
             RenewHow::PexpireIfMine => eval(RENEW, &key, &[&token, &px]),
@@ -292,6 +328,10 @@ impl Ctx {
             world.belief_ends(self.client, lock);
         }
         let (released, not_owner) = (Outcome::Released, Outcome::NotOwner);
+        if let (Some(asking), false) = (world.redlock_of(self.client, lock), matches!(release.how, ReleaseHow::Run(_)))
+        {
+            return self.release_all(&release.how, key, &token, asking).await;
+        }
         match &release.how {
             ReleaseHow::Lua => {
                 Ok(judge(self.command(eval(RELEASE, key, &[&token])).await?, is_yes, released, not_owner))

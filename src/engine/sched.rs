@@ -6,7 +6,7 @@ use super::clock::{Clock, ClockKind};
 use super::database::{Store, infos};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Plan, Subject};
-use crate::servers::{Binary, Servers};
+use crate::servers::{Binary, NodeRole, Servers};
 use crate::trace::{ClientInfo, EventInfo, Header, LessonTime, LockInfo, NodeInfo, Role, Trace, What};
 
 /// A run that has more records than this is given up: nobody can follow it, and a file from somewhere must not keep the
@@ -143,11 +143,10 @@ impl World {
 
 fn header(plan: &Plan, servers: &Servers, clock: ClockKind, binary: &Binary) -> Header {
     let (major, minor, patch) = binary.version;
-    let nodes = servers
-        .names()
-        .into_iter()
-        .enumerate()
-        .map(|(i, name)| NodeInfo { name, role: if i == 0 { Role::Master } else { Role::Replica } });
+    let nodes = servers.names().into_iter().map(|name| {
+        let role = if matches!(servers.role(&name), Ok(NodeRole::ReplicaOf(_))) { Role::Replica } else { Role::Master };
+        NodeInfo { name, role }
+    });
     let locks =
         plan.locks.iter().map(|lock| LockInfo { name: lock.name.clone(), key: lock.key.clone(), ttl: lock.ttl });
     let events = plan.events.iter().map(|event| EventInfo {

@@ -13,8 +13,7 @@ const BLOCKING: [&str; 9] =
 pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     let mut missing = Missing(Vec::new());
     match plan.servers.kind {
-        ServersKind::Single | ServersKind::Replicated { .. } => {}
-        ServersKind::Quorum { .. } => missing.add(plan.servers.span, "servers: quorum"),
+        ServersKind::Single | ServersKind::Replicated { .. } | ServersKind::Quorum { .. } => {}
         ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
     }
     for (name, _) in &plan.servers.config {
@@ -36,9 +35,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         match &event.what {
             Do::Acquire(acquire) => missing.acquire(span, acquire),
             Do::Renew(renew) => {
-                if renew.on_short_release {
-                    missing.add(span, "`on_short: release`");
-                }
                 missing.renew(span, &renew.how, renew.ttl.is_none());
             }
             Do::Release(release) => {
@@ -71,9 +67,8 @@ impl Missing {
     fn acquire(&mut self, span: Span, acquire: &Acquire) {
         match &acquire.how {
             AcquireHow::Reentrant => self.add(span, "`how: reentrant`"),
-            AcquireHow::Redlock { .. } => self.add(span, "`how: redlock`"),
             AcquireHow::Run(run) => self.run(run),
-            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } => {}
+            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } | AcquireHow::Redlock { .. } => {}
         }
         match &acquire.wait {
             Wait::Notify { .. } => self.add(span, "`wait: notify`"),

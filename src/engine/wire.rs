@@ -45,20 +45,22 @@ pub(super) struct Message {
     pub(super) argv: Vec<String>,
     /// It goes to the database, and this is what it asks.
     pub(super) sql: Option<Rc<Request>>,
-    net: Option<Net>,
+    pub(super) net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
+    /// When the reply came to a client that waited for it, ms.
+    pub(super) delivered: Option<u64>,
     /// The task that waits; none: it has given up, or is no more.
-    waiter: Option<Waiter>,
+    pub(super) waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
-    late: Option<LateGrant>,
+    pub(super) late: Option<LateGrant>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiter {
-    slot: usize,
-    class: Class,
-    order: u64,
+pub(super) struct Waiter {
+    pub(super) slot: usize,
+    pub(super) class: Class,
+    pub(super) order: u64,
 }
 
 /// What a late granting reply sets off (`arms_on: reply`).
@@ -112,43 +114,47 @@ impl Ctx {
 
     async fn once(&self, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
         let node = self.world.clients.borrow()[self.client].master.clone();
-        self.exchange(self.message(node, argv.to_vec(), net)).await
+        self.exchange(self.send(node, argv.to_vec(), None, net)).await
     }
 
     /// Asks the database and waits for the answer, as long as the client's timeout.
     pub(super) async fn query(&self, request: Request) -> Result<Answer, Trouble> {
         let told = self.world.told(&request);
-        let message = self.message(DATABASE.to_owned(), told, self.net.take());
-        self.exchange(Message { sql: Some(Rc::new(request)), ..message }).await
+        let sql = Some(Rc::new(request));
+        self.exchange(self.send(DATABASE.to_owned(), told, sql, self.net.take())).await
     }
 
-    fn message(&self, node: String, argv: Vec<String>, net: Option<Net>) -> Message {
+    /// A message that leaves its client now.
+    pub(super) fn send(&self, node: String, argv: Vec<String>, sql: Option<Rc<Request>>, net: Option<Net>) -> Message {
+        let world = &self.world;
+        let (cmd, event) = (world.next_cmd(), Some(self.event));
+        world.record(What::Send {
+            cmd,
+            client: world.client_name(self.client).to_owned(),
+            task: self.task.clone(),
+            node: node.clone(),
+            argv: argv.clone(),
+            event,
+        });
         Message {
             client: self.client,
             node,
-            cmd: self.world.next_cmd(),
-            event: Some(self.event),
+            cmd,
+            event,
             argv,
-            sql: None,
+            sql,
             net,
             reply: None,
+            delivered: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
         }
     }
 
-    /// Sends a message and waits for what comes back.
+    /// Waits for what comes back.
     async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
         let world = &self.world;
         let cmd = message.cmd;
-        world.record(What::Send {
-            cmd,
-            client: world.client_name(self.client).to_owned(),
-            task: self.task.clone(),
-            node: message.node.clone(),
-            argv: message.argv.clone(),
-            event: message.event,
-        });
         let to_data = message.sql.is_some();
         if world.passage(&message) == LinkState::Open {
             let conn = if to_data { None } else { world.conn(self.client, &message.node).await? };
@@ -198,7 +204,7 @@ impl Ctx {
 
 impl World {
     /// What the way of a message lets pass at this moment: its own fault, else the link's.
-    fn passage(&self, message: &Message) -> LinkState {
+    pub(super) fn passage(&self, message: &Message) -> LinkState {
         let reply = message.reply.is_some();
         if let Some(net) = message.net
             && (net.way == Way::Both || (net.way == Way::Reply) == reply)
@@ -210,7 +216,7 @@ impl World {
     }
 
     /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
-    fn put_on_the_way(&self, message: Message) -> u64 {
+    pub(super) fn put_on_the_way(&self, message: Message) -> u64 {
         let id = self.next_message();
         self.travel(id, message);
         id
@@ -275,11 +281,12 @@ impl World {
     }
 
     /// A reply is at its client.
-    fn deliver(self: &Rc<Self>, id: u64, message: Message) {
+    fn deliver(self: &Rc<Self>, id: u64, mut message: Message) {
         if self.clients.borrow()[message.client].crashed {
             return;
         }
         if let Some(waiter) = message.waiter {
+            message.delivered = Some(self.now());
             self.messages.borrow_mut().insert(id, message);
             self.answer(waiter.slot, waiter.class, waiter.order);
         } else if let (Some(late), Some(Ok(reply))) = (message.late, &message.reply) {
@@ -289,7 +296,12 @@ impl World {
 
     /// Executes a request on its node: the command itself, then what it did to the keys. `own`: on its client's own
     /// connection. None: nobody is there.
-    async fn execute(&self, conn: Option<&Conn>, message: &Message, own: bool) -> Result<Option<Reply>, Trouble> {
+    pub(super) async fn execute(
+        &self,
+        conn: Option<&Conn>,
+        message: &Message,
+        own: bool,
+    ) -> Result<Option<Reply>, Trouble> {
         if let Some(request) = &message.sql {
             return self.execute_sql(message, request).map(Some);
         }
@@ -348,7 +360,7 @@ impl World {
     }
 
     /// A client's own connection to a node. None: refused.
-    async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
+    pub(super) async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
         if !self.is_up(node) {
             return Ok(None);
         }

@@ -17,7 +17,7 @@ use super::slot::{Slot, Tag};
 use super::token;
 use super::wire::Message;
 use crate::lesson::{Plan, Subject};
-use crate::servers::{Conn, Servers};
+use crate::servers::{Conn, NodeRole, Servers};
 use crate::trace::{Cause, KeyOp, LessonTime, LinkState, Outcome, Record, Reply, Role, What, Why};
 
 /// Why a run cannot go on.
@@ -158,18 +158,15 @@ impl World {
     pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, database: Store, clock: Clock) -> Self {
         let names = servers.names();
         let master = names.first().cloned().unwrap_or_default();
-        let node = |(i, name): (usize, &String)| {
-            let replica = i > 0;
-            let node = NodeRun {
-                up: true,
-                role: if replica { Role::Replica } else { Role::Master },
-                follows: replica.then(|| master.clone()),
-                link: LinkState::Open,
-                waiting: 0,
+        let node = |name: &String| {
+            let follows = match servers.role(name) {
+                Ok(NodeRole::ReplicaOf(master)) => Some(master),
+                Ok(NodeRole::Master) | Err(_) => None,
             };
-            (name.clone(), node)
+            let role = if follows.is_some() { Role::Replica } else { Role::Master };
+            (name.clone(), NodeRun { up: true, role, follows, link: LinkState::Open, waiting: 0 })
         };
-        let nodes = names.iter().enumerate().map(node).collect();
+        let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {
             master: master.clone(),
             crashed: false,

@@ -91,26 +91,24 @@ impl Database {
             let names = names.query_map([], |row| row.get(0))?;
             names.collect::<Result<_, _>>()?
         };
-        let mut script = String::from("BEGIN;");
-        for table in old {
-            script += &format!("DROP TABLE {};", name(&table));
-        }
-        script += "CREATE TABLE fence_counter (lock TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT;";
+        let mut script = vec!["BEGIN".to_owned()];
+        script.extend(old.iter().map(|table| format!("DROP TABLE {}", name(table))));
+        script.push("CREATE TABLE fence_counter (lock TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT".to_owned());
         for Table { name: table, kind } in tables {
             let table = name(table);
-            script += &match kind {
+            script.push(match kind {
                 TableKind::Row { value } => format!(
                     "CREATE TABLE {table} (value INTEGER NOT NULL, version INTEGER NOT NULL, fence INTEGER NOT NULL) STRICT;
-                     INSERT INTO {table} VALUES ({value}, 1, 0);"
+                     INSERT INTO {table} VALUES ({value}, 1, 0)"
                 ),
                 TableKind::Log { unique } => format!(
-                    "CREATE TABLE {table} (key TEXT NOT NULL {}, fence INTEGER) STRICT;",
+                    "CREATE TABLE {table} (key TEXT NOT NULL {}, fence INTEGER) STRICT",
                     if *unique { "UNIQUE" } else { "" }
                 ),
-            };
+            });
         }
-        script += "COMMIT;";
-        if let Err(error) = self.connection.execute_batch(&script) {
+        script.push("COMMIT".to_owned());
+        if let Err(error) = self.connection.execute_batch(&script.join(";")) {
             // Whatever was begun must not stand in the way of the next.
             let _ = self.connection.execute_batch("ROLLBACK");
             return Err(error.into());
@@ -137,9 +135,8 @@ impl Database {
         let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut done = Vec::new();
         for statement in statements {
-            let affected = transaction
-                .prepare_cached(&statement.text)?
-                .execute(params_from_iter(statement.params.iter()))? as u64;
+            let affected =
+                transaction.prepare_cached(&statement.text)?.execute(params_from_iter(statement.params.iter()))? as u64;
             let now = if affected > 0 { Some(stored(&transaction, statement)?) } else { None };
             done.push(Done { affected, now });
             if affected == 0 {
@@ -190,9 +187,9 @@ fn stored(connection: &Connection, statement: &Statement) -> Result<Stored, Data
         return Ok(Stored::Line { key: key.clone() });
     }
     let text = format!("SELECT value, version, fence FROM {}", name(&statement.table));
-    let row = connection.prepare_cached(&text)?.query_row([], |row| {
-        Ok(Stored::Row { value: row.get(0)?, version: row.get(1)?, fence: row.get(2)? })
-    })?;
+    let row = connection
+        .prepare_cached(&text)?
+        .query_row([], |row| Ok(Stored::Row { value: row.get(0)?, version: row.get(1)?, fence: row.get(2)? }))?;
     Ok(row)
 }
 

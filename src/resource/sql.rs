@@ -190,7 +190,7 @@ pub(super) fn name(table: &str) -> String {
     if plain && !keyword { table.to_owned() } else { format!("\"{}\"", table.replace('"', "\"\"")) }
 }
 
-/// Words that SQLite keeps for itself (its page "SQLite Keywords").
+/// Words that the database keeps for itself (the page "SQL Keywords" of its documentation).
 const KEYWORDS: &str = "
     abort action add after all alter always analyze and as asc attach autoincrement before begin between by cascade case
     cast check collate column commit conflict constraint create cross current current_date current_time current_timestamp
@@ -234,12 +234,9 @@ mod tests {
 
     #[test]
     fn names_that_mean_something_are_quoted() {
-        assert_eq!(["stock", "order", "Order", "to-do", "2nd"].map(name), [
-            "stock",
-            "\"order\"",
-            "\"Order\"",
-            "\"to-do\"",
-            "\"2nd\""
-        ]);
+        assert_eq!(
+            ["stock", "order", "Order", "to-do", "2nd"].map(name),
+            ["stock", "\"order\"", "\"Order\"", "\"to-do\"", "\"2nd\""]
+        );
     }
 }

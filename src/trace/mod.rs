@@ -9,6 +9,7 @@ pub mod data;
 mod detect;
 pub mod event;
 pub mod finding;
+mod holding;
 pub mod jsonl;
 pub mod reply;
 pub mod state;

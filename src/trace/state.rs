@@ -185,26 +185,6 @@ impl State {
         }
     }
 
-    /// The key of a lock on the node that `client` talks to.
-    #[must_use]
-    pub fn key_seen_by<'a>(&'a self, header: &Header, client: &str, lock: &str) -> Option<&'a KeyState> {
-        let key = &header.locks.iter().find(|info| info.name == lock)?.key;
-        self.nodes.get(&self.clients.get(client)?.master)?.keys.get(key)
-    }
-
-    /// Whether Redis says that `client` holds `lock`: it owns the value on the node that it talks to.
-    #[must_use]
-    pub fn holds(&self, header: &Header, client: &str, lock: &str) -> bool {
-        self.key_seen_by(header, client, lock).and_then(|key| key.owner.as_deref()) == Some(client)
-    }
-
-    /// The clients for which [`Self::holds`] is true, in the lesson's order. Two masters can have two owners.
-    #[must_use]
-    pub fn holders(&self, header: &Header, lock: &str) -> Vec<String> {
-        let names = header.clients.iter().map(|client| client.name.clone());
-        names.filter(|client| self.holds(header, client, lock)).collect()
-    }
-
     /// Whether `client` is inside: it believes, or works.
     #[must_use]
     pub fn inside(&self, client: &str, lock: &str) -> bool {

@@ -98,7 +98,7 @@ fn an_update_is_lost_if_its_version_was_not_read() {
     run.row("stock", 5, None);
     run.write("A", "stock", Guarded::None, row(4, 2));
     run.at(1_000).write("B", "stock", Guarded::None, row(4, 3));
-    run.from_version(1);
+    run.computed_from(1);
     let run = run.done();
     assert_eq!(violations(&run), ["- {lost_update: {by: B, of: A}, at: 1s}"]);
     assert_eq!(verdict_of(&run), Verdict::Broken);
@@ -110,10 +110,10 @@ fn no_update_is_lost_that_was_read_or_is_ones_own() {
     run.row("stock", 5, None);
     run.write("A", "stock", Guarded::None, row(4, 2));
     run.write("B", "stock", Guarded::None, row(3, 3));
-    run.from_version(2);
+    run.computed_from(2);
     run.write("B", "stock", Guarded::None, row(2, 4)); // computed by the database, or set: no read
     run.write("B", "stock", Guarded::None, row(2, 5));
-    run.from_version(3); // only its own writes came since
+    run.computed_from(3); // only its own writes came since
     assert_eq!(violations(&run.done()), Vec::<String>::new());
 }
 
@@ -124,7 +124,7 @@ fn an_update_is_lost_under_ones_own_too() {
     run.write("A", "stock", Guarded::None, row(4, 2));
     run.write("B", "stock", Guarded::None, row(9, 3));
     run.write("B", "stock", Guarded::None, row(4, 4));
-    run.from_version(1);
+    run.computed_from(1);
     assert_eq!(violations(&run.done()), ["- {lost_update: {by: B, of: A}, at: 0ms}"]);
 }
 
@@ -253,7 +253,7 @@ fn a_broken_lock_is_contained_only_if_the_data_is_whole() {
 fn statements_survive_a_trip_through_a_file() {
     let mut run = lapsed();
     run.write("B", "stock", Guarded::Fence, row(4, 2));
-    run.from_version(1);
+    run.computed_from(1);
     run.write("B", "charges", Guarded::Once, line("order-17"));
     run.write("A", "stock", Guarded::AtLeast, None);
     run.rec(What::Exec { cmd: 3, reply: Reply::Int(0) });

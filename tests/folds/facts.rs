@@ -4,9 +4,7 @@ use lockscope::lesson::expect::KeyTtl;
 use lockscope::lesson::judge::{Promise, Seen, judge};
 use lockscope::lesson::{ExpectTime, Fact, ReplyPattern};
 use lockscope::trace::data::Guarded;
-use lockscope::trace::{
-    Cause, EventKind, KeyOp, KeyState, LessonTime, Outcome, Trace, Value, What, findings, verdict,
-};
+use lockscope::trace::{Cause, EventKind, KeyOp, KeyState, LessonTime, Outcome, Trace, Value, What, findings, verdict};
 
 use crate::hand::{Hand, LOCK, line, row, wrong_delete};
 use crate::plan::{Entry, fact, plan};

@@ -3,8 +3,8 @@
 use lockscope::trace::data::{Guarded, ResourceInfo, Shape, Sql, Stored};
 use lockscope::trace::event::{ClientInfo, EventInfo, LockInfo, NodeInfo};
 use lockscope::trace::{
-    Cause, DATABASE, EventKind, Finding, Header, KeyOp, KeyState, LessonTime, Outcome, Record, Reply, Role, Text, Trace, Value,
-    What, Why, findings,
+    Cause, DATABASE, EventKind, Finding, Header, KeyOp, KeyState, LessonTime, Outcome, Record, Reply, Role, Text,
+    Trace, Value, What, Why, findings,
 };
 
 /// The lock that there is where a test speaks of none.
@@ -28,6 +28,11 @@ impl Hand {
     /// A master `m` and its replica `r1`.
     pub fn replicated(clients: &[&str]) -> Self {
         Self::on(&[("m", Role::Master), ("r1", Role::Replica)], clients, &[LOCK])
+    }
+
+    /// Three masters `n1` to `n3` that know nothing of each other.
+    pub fn quorum(clients: &[&str]) -> Self {
+        Self::on(&[("n1", Role::Master), ("n2", Role::Master), ("n3", Role::Master)], clients, &[LOCK])
     }
 
     /// One server and several locks.
@@ -257,7 +262,7 @@ impl Hand {
     }
 
     /// The latest statement's value was computed from what its client had read at this version.
-    pub fn from_version(&mut self, version: i64) -> &mut Self {
+    pub fn computed_from(&mut self, version: i64) -> &mut Self {
         match &mut self.trace.records.last_mut().unwrap().what {
             What::Sql(sql) => sql.read = Some(version),
             other => panic!("{other:?} is no statement"),
@@ -322,11 +327,13 @@ impl Hand {
 }
 
 /// What a row is after a write.
+#[expect(clippy::unnecessary_wraps, reason = "a refused write stores nothing: `None` stands in its place")]
 pub fn row(value: i64, version: i64) -> Option<Stored> {
     Some(Stored::Row { value, version, fence: 0 })
 }
 
 /// A line that was appended.
+#[expect(clippy::unnecessary_wraps, reason = "a refused write stores nothing: `None` stands in its place")]
 pub fn line(key: &str) -> Option<Stored> {
     Some(Stored::Line(key.to_owned()))
 }

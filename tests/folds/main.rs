@@ -12,3 +12,4 @@ mod jsonl;
 mod judge;
 mod notes;
 mod plan;
+mod quorum;

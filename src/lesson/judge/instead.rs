@@ -1,9 +1,9 @@
 //! What is true instead of a fact that is not, as entries that could be pasted into the lesson.
 
-use super::{Seen, data};
 use super::facts::{Facts, key_at};
 use super::over_time::{Stretch, over_time};
 use super::yaml::{self, Entry};
+use super::{Seen, data};
 use crate::lesson::expect::{ExpectTime, Fact};
 use crate::trace::{LessonTime, State};
 

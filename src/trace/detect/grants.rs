@@ -45,9 +45,10 @@ impl Grants {
                     return;
                 };
                 let client = client_of(&info.subject);
-                let mine = self.latest.iter().filter(|((lock, name), _)| {
-                    name == client && info.lock.as_ref().is_none_or(|named| named == lock)
-                });
+                let mine = self
+                    .latest
+                    .iter()
+                    .filter(|((lock, name), _)| name == client && info.lock.as_ref().is_none_or(|named| named == lock));
                 let mine = mine.map(|((lock, _), grant)| (lock.clone(), *grant)).collect();
                 self.of_event.insert(*event, mine);
             }
