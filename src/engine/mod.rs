@@ -5,12 +5,15 @@
 //! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
 //! - `redlock` is a lock on most of several nodes, `round` the same command on all of them.
 //! - `data` is what they do with the protected data, `database` the other end of that.
-//! - `wire` is a command's way to the server and back, `links` what passes on it; `happen` is what happens to clients, nodes and links.
+//! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
+//!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
 
 mod agenda;
+mod blocked;
 mod clock;
 mod data;
 mod database;
+mod execute;
 mod fill;
 mod guards;
 mod happen;

@@ -214,6 +214,12 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         event: Option<usize>,
     },
+    /// The server keeps it waiting (`BLPOP`, `WAIT`): it is executed later, when what it waits for comes, or its time is up.
+    Waits {
+        cmd: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<usize>,
+    },
     /// The server executed it and answered.
     Exec { cmd: u32, reply: Reply },
     /// The database has executed a statement. What a client sends to the database is told like a command: its node is
