@@ -18,9 +18,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     for (name, _) in &plan.servers.config {
         missing.add(name.span, "`config`");
     }
-    for resource in &plan.resources {
-        missing.add(resource.span, "`resources`");
-    }
     for lock in &plan.locks {
         if lock.fifo {
             missing.add(lock.span, "`order: fifo`");
@@ -50,11 +47,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 }
             }
             Do::Redis(run) => missing.run(run),
-            Do::Read { .. } => missing.add(span, "`do: read`"),
-            Do::Write { .. } => missing.add(span, "`do: write`"),
-            Do::Begin { .. } => missing.add(span, "`do: begin`"),
-            Do::Commit => missing.add(span, "`do: commit`"),
-            Do::Rollback => missing.add(span, "`do: rollback`"),
             Do::ClockJump { .. } => missing.add(span, "`do: clock_jump`"),
             Do::Crash { power: true } => missing.add(span, "`power: true`"),
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
@@ -82,8 +74,8 @@ impl Missing {
             Wait::Queue { .. } => self.add(span, "`wait: queue`"),
             Wait::None | Wait::Retry { .. } => {}
         }
-        if acquire.fence != Fence::None {
-            self.add(span, "`fence`");
+        if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
+            self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
         }
         if acquire.wait_replicas.is_some() {
             self.add(span, "`wait_replicas`");
@@ -110,20 +102,13 @@ impl Missing {
             if WAITS_FOR_REPLICAS.contains(&name.as_str()) {
                 self.add(*span, &format!("{name} (a command that waits)"));
             }
-            if words.iter().any(|word| word.contains("{fence}")) {
-                self.add(*span, "`{fence}`");
-            }
         }
     }
 
     fn link(&mut self, plan: &Plan, span: Span, subject: &Subject, way: Way) {
         let Subject::Link(left, right) = subject else { return };
         let is_client = |name: &String| plan.clients.iter().any(|client| client.name == *name);
-        let ends = || left.iter().chain(right);
-        if ends().any(|end| end == "db") {
-            self.add(span, "a link to the database");
-        }
-        if way != Way::Both && !ends().any(is_client) {
+        if way != Way::Both && !left.iter().chain(right).any(is_client) {
             self.add(span, "`way` on a replication link");
         }
     }
