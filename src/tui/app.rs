@@ -3,6 +3,7 @@
 mod lesson;
 mod list;
 mod memory;
+mod whatif;
 
 pub use list::{Asking, Filter};
 
@@ -16,6 +17,7 @@ use super::progress::Progress;
 use super::recording::Recording;
 use super::theme::Theme;
 use crate::lesson::catalogue::Entry;
+use crate::lesson::whatif::Written;
 use crate::lesson::{Answer, Ask, Do, Lesson, Plan};
 use crate::trace::Lang;
 
@@ -50,15 +52,20 @@ pub struct App {
     pub quit: bool,
     requests: Vec<Request>,
     touched: BTreeSet<String>,
+    written: Option<Written>,
+    /// How many runs of changed variants were asked for.
+    asked: u32,
 }
 
 /// Which run: entry and variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunKey {
     /// Index into [`App::entries`].
     pub entry: usize,
     /// Index into the lesson's plans.
     pub variant: usize,
+    /// The variant as it is: 0. With changes: their revision.
+    pub whatif: u32,
 }
 
 /// A run, as far as it has come.
@@ -113,6 +120,8 @@ impl App {
             quit: false,
             requests: Vec::new(),
             touched: BTreeSet::new(),
+            written: None,
+            asked: 0,
             entries,
         };
         if start.is_some() {
@@ -135,6 +144,9 @@ impl App {
     /// A run has been made, or has failed. Returns whether it is the one that is shown: those of the other variants are
     /// only put by.
     pub fn ran(&mut self, key: RunKey, run: Run) -> bool {
+        if key.whatif != 0 {
+            return self.ran_whatif(key, run);
+        }
         self.runs.insert(key, run);
         self.resume();
         self.player.as_ref().is_some_and(|player| (player.entry, player.variant) == (key.entry, key.variant))
@@ -150,19 +162,25 @@ impl App {
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         let player = self.player.as_ref()?;
-        self.lesson(player.entry)?.plans.get(player.variant)
+        match self.shown() {
+            Some(shown) => Some(&shown.plan),
+            None => self.lesson(player.entry)?.plans.get(player.variant),
+        }
     }
 
-    /// The run of the plan being played.
+    /// The run of the variant being played, as its author wrote it.
     #[must_use]
     pub fn current_run(&self) -> Option<&Run> {
         let player = self.player.as_ref()?;
-        self.runs.get(&RunKey { entry: player.entry, variant: player.variant })
+        self.runs.get(&RunKey { entry: player.entry, variant: player.variant, whatif: 0 })
     }
 
-    /// Its recording, once there is one.
+    /// What is played, once there is something.
     #[must_use]
     pub fn recording(&self) -> Option<Arc<Recording>> {
+        if let Some(shown) = self.shown() {
+            return Some(Arc::clone(&shown.recording));
+        }
         match self.current_run()? {
             Run::Ready(recording) => Some(Arc::clone(recording)),
             _ => None,
@@ -173,6 +191,10 @@ impl App {
     #[must_use]
     pub fn question(&self) -> Option<(&Ask, Option<Given>)> {
         let (stop, given) = self.player.as_ref()?.question(&*self.recording()?)?;
+        // What was answered was answered for the run without changes.
+        if given.is_some() && self.shown().is_some() {
+            return None;
+        }
         match &self.plan()?.events.get(stop.event)?.what {
             Do::Ask(ask) => Some((ask, given)),
             _ => None,
@@ -198,6 +220,9 @@ impl App {
         }
         if self.opened_command().is_some() {
             return vec![Layer::Command, Layer::Global];
+        }
+        if self.is_changing() {
+            return vec![Layer::WhatIf, Layer::Player, Layer::Global];
         }
         match self.question() {
             Some((ask, None)) => layers.push(match ask.answer {
@@ -258,6 +283,9 @@ impl App {
             self.update_command(action);
             return;
         }
+        if self.player.is_some() && self.update_whatif(action) {
+            return;
+        }
         match action {
             Action::Ending => self.open_ending(),
             Action::OpenCommand => self.open_command(),
@@ -289,6 +317,7 @@ impl App {
                     && let Some(player) = &mut self.player
                 {
                     player.update(action, &recording);
+                    player.settle_down();
                 }
             }
             action => self.update_catalogue(action),
@@ -301,6 +330,7 @@ impl App {
         let Some(player) = &mut self.player else { return false };
         let was_playing = player.playing;
         let changed = player.tick(us, &recording);
+        player.settle_down();
         if was_playing && !player.playing {
             self.remember();
         }
@@ -320,7 +350,7 @@ impl App {
         let Some(lesson) = self.lesson(entry) else { return };
         let plans = lesson.plans.clone();
         for (variant, plan) in plans.into_iter().enumerate() {
-            let key = RunKey { entry, variant };
+            let key = RunKey { entry, variant, whatif: 0 };
             // What failed may work now (a server was installed, say); what is there is kept.
             if !matches!(self.runs.get(&key), Some(Run::Ready(_) | Run::Running)) {
                 self.runs.insert(key, Run::Running);
