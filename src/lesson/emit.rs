@@ -36,7 +36,8 @@ fn entry(out: &mut String, entry: &Entry, indent: usize) {
     let key = scalar(&entry.key.value, true);
     out.push_str(&key);
     out.push(':');
-    let block = BLOCKS.contains(&entry.key.value.as_str()) && matches!(&entry.value.kind, Kind::List(l) if !l.is_empty());
+    let block =
+        BLOCKS.contains(&entry.key.value.as_str()) && matches!(&entry.value.kind, Kind::List(l) if !l.is_empty());
     value(out, &entry.value, indent, indent + key.width() + 2, block);
 }
 
@@ -50,21 +51,20 @@ fn value(out: &mut String, node: &Node, indent: usize, used: usize, block: bool)
         return;
     }
     match &node.kind {
-        Kind::Scalar { text, .. } => match folded(text, WIDE.saturating_sub(indent + 2)) {
-            Some(lines) => {
-                out.push_str(" >-\n");
-                for line in lines {
-                    pad(out, indent + 2);
-                    out.push_str(&line);
-                    out.push('\n');
-                }
-            }
-            None => {
+        Kind::Scalar { text, .. } => {
+            let Some(lines) = folded(text, WIDE.saturating_sub(indent + 2)) else {
                 out.push(' ');
                 out.push_str(&flow);
                 out.push('\n');
+                return;
+            };
+            out.push_str(" >-\n");
+            for line in lines {
+                pad(out, indent + 2);
+                out.push_str(&line);
+                out.push('\n');
             }
-        },
+        }
         Kind::Map(entries) => {
             out.push('\n');
             for entry in entries {
@@ -113,7 +113,8 @@ fn flow(node: &Node) -> String {
         Kind::Scalar { text, plain } => scalar(text, *plain),
         Kind::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
         Kind::Map(entries) => {
-            let entries = entries.iter().map(|entry| format!("{}: {}", scalar(&entry.key.value, true), flow(&entry.value)));
+            let entries =
+                entries.iter().map(|entry| format!("{}: {}", scalar(&entry.key.value, true), flow(&entry.value)));
             format!("{{{}}}", entries.collect::<Vec<_>>().join(", "))
         }
     }
@@ -123,7 +124,8 @@ fn flow(node: &Node) -> String {
 fn scalar(text: &str, plain: bool) -> String {
     let begins = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '+' | '/' | '(');
     let first = text.chars().next();
-    let begins = first.is_some_and(begins) || (first == Some('-') && text[1..].starts_with(|c: char| c.is_ascii_digit()));
+    let begins =
+        first.is_some_and(begins) || (first == Some('-') && text[1..].starts_with(|c: char| c.is_ascii_digit()));
     let safe = begins
         && !text.ends_with([':', ' '])
         && !text.contains(": ")
@@ -135,7 +137,8 @@ fn scalar(text: &str, plain: bool) -> String {
 
 /// A text in lines that YAML folds back into the same text; none where it would not: folding knows blanks only.
 fn folded(text: &str, wide: usize) -> Option<Vec<String>> {
-    let foldable = !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ") && !text.chars().any(char::is_control);
+    let foldable =
+        !text.starts_with(' ') && !text.ends_with(' ') && !text.contains("  ") && !text.chars().any(char::is_control);
     if !foldable {
         return None;
     }
@@ -168,7 +171,8 @@ mod tests {
             _ if node.is_null() => Kind::Scalar { text: "null".to_owned(), plain: true },
             // Quotes matter where a text could be taken for something else.
             Kind::Scalar { text, plain } => {
-                let plain = *plain && (text.parse::<f64>().is_ok() || ["true", "false", "nil"].contains(&text.as_str()));
+                let plain =
+                    *plain && (text.parse::<f64>().is_ok() || ["true", "false", "nil"].contains(&text.as_str()));
                 Kind::Scalar { text: text.clone(), plain }
             }
             Kind::List(items) => Kind::List(items.iter().map(placeless).collect()),
@@ -204,16 +208,50 @@ mod tests {
 
     #[test]
     fn what_would_be_read_otherwise_stands_in_quotes() {
-        let cases = ["", " a", "a ", "a: b", "a #b", "a, b", "- a", "#", "*x", "&x", "[a]", "{a}", "\"", "'", "a\nb", "a\tb", "null", "~", "true", "1", "锁：一 二", "-", "?", "!x", "%x", "@x", "`x`", "|", ">"];
+        let cases = [
+            "",
+            " a",
+            "a ",
+            "a: b",
+            "a #b",
+            "a, b",
+            "- a",
+            "#",
+            "*x",
+            "&x",
+            "[a]",
+            "{a}",
+            "\"",
+            "'",
+            "a\nb",
+            "a\tb",
+            "null",
+            "~",
+            "true",
+            "1",
+            "锁：一 二",
+            "-",
+            "?",
+            "!x",
+            "%x",
+            "@x",
+            "`x`",
+            "|",
+            ">",
+        ];
         for text in cases {
             for plain in [true, false] {
                 let node = Node { span: Span::default(), kind: Kind::Scalar { text: text.to_owned(), plain } };
                 let key = Spanned { value: "key".to_owned(), span: Span::default() };
                 let list = Node { span: Span::default(), kind: Kind::List(vec![node.clone(), node.clone()]) };
-                let entries = vec![Entry { key: key.clone(), value: node.clone() }, Entry { key: Spanned { value: "list".to_owned(), ..key }, value: list }];
+                let entries = vec![
+                    Entry { key: key.clone(), value: node.clone() },
+                    Entry { key: Spanned { value: "list".to_owned(), ..key }, value: list },
+                ];
                 let root = Node { span: Span::default(), kind: Kind::Map(entries) };
                 let yaml = emit(&root);
-                let again = parse(&Source::new("again", yaml.clone())).unwrap_or_else(|error| panic!("{error:?}\n{yaml}"));
+                let again =
+                    parse(&Source::new("again", yaml.clone())).unwrap_or_else(|error| panic!("{error:?}\n{yaml}"));
                 assert_eq!(placeless(&again), placeless(&root), "{yaml}");
             }
         }
@@ -223,9 +261,13 @@ mod tests {
     fn a_long_text_is_folded_and_chinese_is_not() {
         let long = "The master answers before its replicas have the write. ".repeat(6);
         let zh = "锁过期了，键没了。".repeat(20);
-        let text = |text: &str| Node { span: Span::default(), kind: Kind::Scalar { text: text.trim().to_owned(), plain: false } };
+        let text = |text: &str| Node {
+            span: Span::default(),
+            kind: Kind::Scalar { text: text.trim().to_owned(), plain: false },
+        };
         let entry = |key: &str, value| Entry { key: Spanned { value: key.to_owned(), span: Span::default() }, value };
-        let root = Node { span: Span::default(), kind: Kind::Map(vec![entry("en", text(&long)), entry("zh", text(&zh))]) };
+        let root =
+            Node { span: Span::default(), kind: Kind::Map(vec![entry("en", text(&long)), entry("zh", text(&zh))]) };
         let yaml = emit(&root);
         assert!(yaml.starts_with("en: >-\n  The master"), "{yaml}");
         assert!(yaml.contains("\nzh: \"锁过期了"), "{yaml}");

@@ -41,12 +41,11 @@ impl Draft {
     pub fn new(lesson: &Lesson, variant: usize) -> Result<Self, Vec<Diagnostic>> {
         let mut root = yaml::parse(&lesson.source)?;
         let given = name_events(&mut root);
-        let node = match root.get("variants").map(|variants| &variants.kind) {
-            Some(Kind::List(variants)) => variants.get(variant).cloned().unwrap_or_else(|| map(root.span, [])),
-            _ => {
-                let own = ["verdict", "expect"].into_iter().filter_map(|key| Some((key, root.get(key)?.clone())));
-                map(root.span, own.collect::<Vec<_>>())
-            }
+        let node = if let Some(variants) = root.get("variants") {
+            tree::items(variants).get(variant).cloned().unwrap_or_else(|| map(root.span, []))
+        } else {
+            let own = ["verdict", "expect"].into_iter().filter_map(|key| Some((key, root.get(key)?.clone())));
+            map(root.span, own.collect::<Vec<_>>())
         };
         Ok(Self { source: Arc::clone(&lesson.source), root, variant: node, given })
     }
@@ -92,15 +91,24 @@ fn name_events(root: &mut Node) -> BTreeSet<String> {
         if event.get("id").is_some_and(|id| !id.is_null()) || !matches!(event.kind, Kind::Map(_)) {
             return;
         }
-        let stem = stem(event);
-        let name = |n: u32| if n == 1 { stem.clone() } else { format!("{stem}-{n}") };
-        let Some(id) = (1..).map(name).find(|id| !used.contains(id)) else { return };
+        let id = free(&stem(event), |id| used.contains(id));
         used.insert(id.clone());
         given.insert(id.clone());
         let span = event.span;
         put(event, "id", scalar(span, &id));
     });
     given
+}
+
+/// `stem`, or `stem-2`, `stem-3`, …: the first that is not taken.
+fn free(stem: &str, taken: impl Fn(&str) -> bool) -> String {
+    let mut name = stem.to_owned();
+    let mut n = 1;
+    while taken(&name) {
+        n += 1;
+        name = format!("{stem}-{n}");
+    }
+    name
 }
 
 /// `a-work`, `m-crash`, `link-hold`, `ask`: letters, digits and `-`, and nothing that `at:` would take for a time.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::edit::{remove, set};
 use super::tree::{self, get_mut, items, items_mut, list, map, null, put, scalar, take, text};
-use super::{Draft, Edit};
+use super::{Draft, Edit, free};
 use crate::lesson::emit::emit;
 use crate::lesson::judge::{Failure, Judgement, Promise, Seen, judge, reply_yaml, yaml_of};
 use crate::lesson::model::{Event, Plan};
@@ -70,7 +70,9 @@ impl Draft {
             take(&mut changed, key);
         }
         if let yaml::Kind::Map(entries) = &changed.kind {
-            entries.iter().for_each(|entry| put(&mut variant, &entry.key.value, entry.value.clone()));
+            for entry in entries {
+                put(&mut variant, &entry.key.value, entry.value.clone());
+            }
         }
         for id in words.untold.iter().filter_map(|event| plan.events.get(*event)?.id.as_deref()) {
             set(&mut variant, id, "say", null(span));
@@ -117,19 +119,18 @@ impl Draft {
         tree::each_event(&mut root, &mut |event| self.unname(event, &needed));
         let mut variant = variant;
         items_mut(get_mut(&mut variant, "add")).for_each(|event| self.unname(event, &needed));
-        let mut variants = match take(&mut root, "variants").map(|variants| variants.kind) {
-            Some(yaml::Kind::List(variants)) => variants,
-            _ => {
-                let mut original = map(span, []);
-                put(&mut original, "id", scalar(span, "original"));
-                put(&mut original, "title", text(span, &words.original));
-                for key in ["verdict", "expect"] {
-                    if let Some(value) = take(&mut root, key) {
-                        put(&mut original, key, value);
-                    }
+        let mut variants = if let Some(yaml::Kind::List(variants)) = take(&mut root, "variants").map(|list| list.kind) {
+            variants
+        } else {
+            let mut original = map(span, []);
+            put(&mut original, "id", scalar(span, "original"));
+            put(&mut original, "title", text(span, &words.original));
+            for key in ["verdict", "expect"] {
+                if let Some(value) = take(&mut root, key) {
+                    put(&mut original, key, value);
                 }
-                vec![original]
             }
+            vec![original]
         };
         variants.push(variant);
         insert_after(&mut root, "events", "variants", list(span, variants));
@@ -140,8 +141,7 @@ impl Draft {
     fn free_id(&self) -> String {
         let variants = self.root.get("variants").map_or(&[][..], items);
         let used: BTreeSet<&str> = variants.iter().filter_map(|variant| variant.get("id")?.scalar()).collect();
-        let name = |n: u32| if n == 1 { "what-if".to_owned() } else { format!("what-if-{n}") };
-        (1..).map(name).find(|name| !used.contains(name.as_str())).unwrap_or_default()
+        free("what-if", |name| used.contains(name))
     }
 
     fn unname(&self, event: &mut Node, needed: &BTreeSet<String>) {

@@ -398,14 +398,17 @@ impl App {
             Text([Lang::En, Lang::Zh].map(|lang| (lang.code().to_owned(), of(Ui::new(lang)))).into_iter().collect())
         };
         let said = Words {
-            title: text(&|ui| ui.fill("whatif.saved_title", &[("changes", &words::all(ui, &shown.edits, &shown.plan))])),
+            title: text(&|ui| {
+                ui.fill("whatif.saved_title", &[("changes", &words::all(ui, &shown.edits, &shown.plan))])
+            }),
             original: text(&|ui| ui.get("whatif.original").to_owned()),
             untold: shown.untold.clone(),
         };
         match whatif.draft.write(&shown.all_edits(), &shown.plan, &shown.recording.trace, &said) {
             Ok(written) => self.written = Some(written),
             Err(Unsaved::NotRun(events)) => {
-                let line = events.first().and_then(|event| shown.plan.events.get(*event)).map_or(0, |event| event.span.line);
+                let line =
+                    events.first().and_then(|event| shown.plan.events.get(*event)).map_or(0, |event| event.span.line);
                 self.notice = Some(ui.fill("whatif.never_ran", &[("line", &line.to_string())]));
             }
             Err(Unsaved::Invalid(why)) => self.notice = Some(ui.fill("whatif.not_saved", &[("why", &why)])),

@@ -69,6 +69,7 @@ pub fn title(scene: &Scene<'_>) -> String {
 }
 
 /// Where they part, and what the change buys; nothing that a question still asks for.
+#[must_use]
 pub fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: Theme) -> Vec<Paragraph> {
     let ui = one.ui;
     let plain = |text: String, style| Paragraph { sign: String::new(), text, style, spaced: false };

@@ -57,7 +57,15 @@ pub fn list(canvas: &mut Canvas<'_>, scene: &Scene<'_>, whatif: &WhatIf, area: R
         canvas.line(
             inner,
             y,
-            &[(pointer, theme.accent()), (" ", text), (sign, theme.accent()), (" ", text), (&words.label, text), (&pad, text), (&value, strong)],
+            &[
+                (pointer, theme.accent()),
+                (" ", text),
+                (sign, theme.accent()),
+                (" ", text),
+                (&words.label, text),
+                (&pad, text),
+                (&value, strong),
+            ],
         );
     }
     prose::more(canvas, area, rows.len().saturating_sub(skipped + height));
@@ -82,10 +90,14 @@ fn is_changed(row: &Row, whatif: &WhatIf) -> bool {
 }
 
 /// What stands below the list: `base` is the run without the changes.
+#[must_use]
 pub fn bought(app: &App, base: Option<&Scene<'_>>, scene: &Scene<'_>, whatif: &WhatIf, theme: Theme) -> Vec<Paragraph> {
     let plain = |text: String, style| Paragraph { sign: String::new(), text, style, spaced: false };
     if let Some(why) = &whatif.failed {
-        return vec![plain(scene.ui.get("message.failed").to_owned(), theme.violation()), plain(why.clone(), theme.text())];
+        return vec![
+            plain(scene.ui.get("message.failed").to_owned(), theme.violation()),
+            plain(why.clone(), theme.text()),
+        ];
     }
     if whatif.edits.is_empty() {
         return vec![plain(scene.ui.get("whatif.how_to").to_owned(), theme.secondary())];

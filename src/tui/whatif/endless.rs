@@ -46,7 +46,9 @@ pub fn all_done(plan: &Plan, trace: &Trace) -> bool {
         })
     };
     let acts = |name: &str| {
-        plan.events.iter().any(|event| matches!(&event.subject, Subject::Client { client, task: None } if client == name))
+        plan.events
+            .iter()
+            .any(|event| matches!(&event.subject, Subject::Client { client, task: None } if client == name))
     };
     plan.clients.iter().all(|client| !acts(&client.name) || ended(&client.name))
 }

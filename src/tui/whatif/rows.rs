@@ -77,11 +77,10 @@ impl Moment<'_> {
     fn client(&self, name: &str, rows: &mut Vec<Row>) {
         let own = |event: &Event| matches!(&event.subject, Subject::Client { client, .. } if client == name);
         for (i, event) in self.plan.events.iter().enumerate().filter(|(_, event)| own(event)) {
-            self.event(i, event, rows);
+            of_event(i, event, rows);
         }
         self.made(rows, |edit| match edit {
-            Edit::Happens { to: Target::Client(client), .. } => client == name,
-            Edit::Delay { client, .. } => client == name,
+            Edit::Happens { to: Target::Client(client), .. } | Edit::Delay { client, .. } => client == name,
             _ => false,
         });
         if self.state.clients.get(name).is_some_and(|client| client.crashed) {
@@ -90,25 +89,6 @@ impl Moment<'_> {
         rows.push(self.happens(Target::Client(name.to_owned()), Happening::Crash));
         rows.push(self.happens(Target::Client(name.to_owned()), Happening::Pause(PAUSE)));
         rows.extend(self.delay(name));
-    }
-
-    fn event(&self, i: usize, event: &Event, rows: &mut Vec<Row>) {
-        // What a change has added is changed where that stands.
-        if event.id.is_none() {
-            return;
-        }
-        if matches!(event.at, Some(At::Time(_))) {
-            rows.push(Row::Start(i));
-        }
-        match &event.what {
-            Do::Work { span: Some(_), .. } | Do::Idle { span: Some(_) } => rows.push(Row::Length(i)),
-            Do::Acquire(acquire) if acquire_how(&acquire.how).is_some() => {
-                rows.push(Row::How(i));
-                rows.push(Row::Watchdog(i));
-            }
-            Do::Release(release) if release_how(&release.how).is_some() => rows.push(Row::How(i)),
-            _ => {}
-        }
     }
 
     /// A client may be late with what it does next, if nothing but its own program decides when that is.
@@ -132,7 +112,7 @@ impl Moment<'_> {
     fn node(&self, name: &str, rows: &mut Vec<Row>) {
         let own = |event: &Event| matches!(&event.subject, Subject::Node(node) if node == name);
         for (i, event) in self.plan.events.iter().enumerate().filter(|(_, event)| own(event)) {
-            self.event(i, event, rows);
+            of_event(i, event, rows);
         }
         self.made(rows, |edit| matches!(edit, Edit::Happens { to: Target::Node(node), .. } if node == name));
         let Some(node) = self.state.nodes.get(name) else { return };
@@ -150,12 +130,13 @@ impl Moment<'_> {
     fn links(&self, nodes: &[String], rows: &mut Vec<Row>) {
         for (i, event) in self.plan.events.iter().enumerate() {
             if matches!(event.subject, Subject::Link(..)) {
-                self.event(i, event, rows);
+                of_event(i, event, rows);
             }
         }
         self.made(rows, |edit| matches!(edit, Edit::Happens { to: Target::Link(..), .. }));
         let masters = nodes.iter().filter(|node| self.state.nodes[*node].role == Role::Master);
-        let replicas: Vec<&String> = nodes.iter().filter(|node| self.state.nodes[*node].role == Role::Replica).collect();
+        let replicas: Vec<&String> =
+            nodes.iter().filter(|node| self.state.nodes[*node].role == Role::Replica).collect();
         for master in masters.filter(|master| self.state.nodes[*master].up) {
             for replica in &replicas {
                 self.link(master, std::slice::from_ref(*replica), rows);
@@ -167,9 +148,7 @@ impl Moment<'_> {
     }
 
     fn link(&self, a: &str, others: &[String], rows: &mut Vec<Row>) {
-        let is_it = |(x, y): &(String, String)| {
-            (x == a && others.contains(y)) || (y == a && others.contains(x))
-        };
+        let is_it = |(x, y): &(String, String)| (x == a && others.contains(y)) || (y == a && others.contains(x));
         let mut states = self.state.links.iter().filter(|(ends, _)| is_it(ends)).map(|(_, link)| link.state);
         let to = || Target::Link(a.to_owned(), others.to_vec());
         if states.any(|state| state != LinkState::Open) {
@@ -178,6 +157,26 @@ impl Moment<'_> {
             rows.push(self.happens(to(), Happening::Hold));
             rows.push(self.happens(to(), Happening::Cut));
         }
+    }
+}
+
+/// What of an event can be changed.
+fn of_event(i: usize, event: &Event, rows: &mut Vec<Row>) {
+    // What a change has added is changed where that stands.
+    if event.id.is_none() {
+        return;
+    }
+    if matches!(event.at, Some(At::Time(_))) {
+        rows.push(Row::Start(i));
+    }
+    match &event.what {
+        Do::Work { span: Some(_), .. } | Do::Idle { span: Some(_) } => rows.push(Row::Length(i)),
+        Do::Acquire(acquire) if acquire_how(&acquire.how).is_some() => {
+            rows.push(Row::How(i));
+            rows.push(Row::Watchdog(i));
+        }
+        Do::Release(release) if release_how(&release.how).is_some() => rows.push(Row::How(i)),
+        _ => {}
     }
 }
 

@@ -116,8 +116,8 @@ fn stepped(t: LessonTime, turn: Turn, least: LessonTime) -> Option<LessonTime> {
 /// Puts `edit` in the place of the one before it for the same thing; away with it if it says what is so anyway.
 fn replace(edits: &mut Vec<Edit>, base: &Plan, edit: Edit) {
     let is_same = |other: &Edit| match (other, &edit) {
-        (Edit::Ttl { lock: a, .. }, Edit::Ttl { lock: b, .. }) => a == b,
-        (Edit::Length { event: a, .. }, Edit::Length { event: b, .. })
+        (Edit::Ttl { lock: a, .. }, Edit::Ttl { lock: b, .. })
+        | (Edit::Length { event: a, .. }, Edit::Length { event: b, .. })
         | (Edit::Start { event: a, .. }, Edit::Start { event: b, .. })
         | (Edit::How { event: a, .. }, Edit::How { event: b, .. })
         | (Edit::Watchdog { event: a, .. }, Edit::Watchdog { event: b, .. }) => a == b,
