@@ -4,14 +4,19 @@
 //! replies as careful (or careless) code would, and says how it ended.
 
 use super::program::End;
+use super::round::Asking;
 use super::token;
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
-use crate::lesson::{Acquire, AcquireHow, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait};
+use crate::lesson::{
+    Acquire, AcquireHow, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
+};
 use crate::trace::{LessonTime, Outcome, Reply, What, Why};
 
 /// Compare and delete.
 pub(super) const RELEASE: &str = include_str!("../../assets/lua/release.lua");
+/// Take the lock, and draw a fencing token.
+pub(super) const ACQUIRE_FENCED: &str = include_str!("../../assets/lua/acquire_fenced.lua");
 /// Compare and prolong.
 pub(super) const RENEW: &str = include_str!("../../assets/lua/renew.lua");
 /// Prolong, or take again if nobody has it.
@@ -19,17 +24,22 @@ pub(super) const RENEW_OR_TAKE: &str = include_str!("../../assets/lua/renew_or_t
 
 /// Allowance for clocks that run at different speeds: 1 % of the TTL, and 2 ms for the precision of Redis's expiry
 /// (`clock_drift_factor` 0.01 and `+ 2` in the Redlock algorithm, Redis's page on distributed locks).
-const fn drift(ttl: u64) -> u64 {
+pub(super) const fn drift(ttl: u64) -> u64 {
     ttl / 100 + 2
 }
 
 /// `SET key token NX PX 30000` as words.
-fn words(parts: &[&str]) -> Vec<String> {
+pub(super) fn words(parts: &[&str]) -> Vec<String> {
     parts.iter().map(|part| (*part).to_owned()).collect()
 }
 
-fn eval(script: &str, key: &str, args: &[&str]) -> Vec<String> {
+pub(super) fn eval(script: &str, key: &str, args: &[&str]) -> Vec<String> {
     [&["EVAL", script, "1", key], args].concat().into_iter().map(str::to_owned).collect()
+}
+
+/// The counter of fencing tokens that the acquire script keeps beside a lock's key.
+pub(super) fn fence_key(key: &str) -> String {
+    format!("{key}:fence")
 }
 
 /// What an answer means: success, a plain no, or neither.
@@ -44,7 +54,7 @@ fn judge(answer: Answer, yes: impl Fn(&Reply) -> bool, success: Outcome, no: Out
 }
 
 /// A status, or an integer above zero.
-fn is_yes(reply: &Reply) -> bool {
+pub(super) fn is_yes(reply: &Reply) -> bool {
     matches!(reply, Reply::Status(_) | Reply::Int(1..))
 }
 
@@ -80,14 +90,13 @@ impl Ctx {
             };
             if end.outcome == Outcome::Granted {
                 let valid_until = acquire.ttl.map(|ttl| (measured_from + ttl.ms()).saturating_sub(drift(ttl.ms())));
-                if acquire.validity.checked && valid_until.is_some_and(|until| until <= world.now()) {
-                    self.command(eval(RELEASE, &spec.key, &[&token])).await?;
-                    end = End { outcome: Outcome::Refused, why: Some(Why::TooLate), reply: end.reply };
-                } else {
+                if !acquire.validity.checked || valid_until.is_none_or(|until| until > world.now()) {
                     self.granted(acquire, lock, valid_until);
-                    break end;
+                    break self.fenced(acquire, lock, end).await?;
                 }
+                end = End { outcome: Outcome::Refused, why: Some(Why::TooLate), reply: end.reply };
             }
+            self.clean_up(acquire, &spec.key, &token, end.why).await?;
             let Wait::Retry { every, jitter, backoff, max, span, new_token } = &acquire.wait else { break end };
             world.record(What::TryFailed { event: self.event, outcome: end.outcome });
             world.slots.borrow_mut()[self.slot].excused = true;
@@ -98,7 +107,7 @@ impl Ctx {
             let give_up = span.map(|span| first_try + span.ms());
             if let Some(give_up) = give_up.filter(|give_up| world.now() + next > *give_up) {
                 self.sleep_until(give_up).await;
-                break End { outcome: Outcome::Refused, why: Some(Why::Held), reply: end.reply };
+                break End { outcome: Outcome::Refused, why: end.why.or(Some(Why::Held)), reply: end.reply };
             }
             self.sleep(next).await;
             if *new_token {
@@ -114,6 +123,13 @@ impl Ctx {
         let key = lock.key.as_str();
         let ttl = acquire.ttl.map(|ttl| ttl.ms().to_string());
         let end = match &acquire.how {
+            AcquireHow::SetNxPx | AcquireHow::Setnx if acquire.fence == Fence::Script => {
+                let mut words = words(&["EVAL", ACQUIRE_FENCED, "2", key, &fence_key(key), token]);
+                if acquire.how == AcquireHow::SetNxPx {
+                    words.extend(ttl);
+                }
+                judge(self.command(words).await?, is_yes, Outcome::Granted, Outcome::Refused)
+            }
             AcquireHow::SetNxPx => {
                 let argv = match &ttl {
                     Some(ttl) => words(&["SET", key, token, "NX", "PX", ttl]),
@@ -147,11 +163,26 @@ impl Ctx {
                 judge(self.command(argv).await?, |_| true, Outcome::Granted, Outcome::Refused)
             }
             AcquireHow::Run(run) => self.run(run, Outcome::Granted, Outcome::Refused).await?,
-            AcquireHow::Reentrant | AcquireHow::Redlock { .. } => {
+            AcquireHow::Redlock { sequential, .. } => {
+                let asking = if *sequential { Asking::OneByOne } else { Asking::AtOnce };
+                return self.vote(acquire, key, token, asking).await;
+            }
+            AcquireHow::Reentrant => {
                 return Err(Trouble::Engine("an acquire that was to be refused has been run".to_owned()));
             }
         };
         self.maybe_own(acquire, key, token, end).await
+    }
+
+    /// A try that failed lets go of what it may have got.
+    async fn clean_up(&self, acquire: &Acquire, key: &str, token: &str, why: Option<Why>) -> Result<(), Trouble> {
+        match acquire.how {
+            AcquireHow::Redlock { cleanup: true, sequential: false } => self.let_go(key, token, Asking::AtOnce).await,
+            AcquireHow::Redlock { cleanup: true, sequential: true } => self.let_go(key, token, Asking::OneByOne).await,
+            AcquireHow::Redlock { cleanup: false, .. } => Ok(()),
+            _ if why == Some(Why::TooLate) => self.command(eval(RELEASE, key, &[token])).await.map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// `accept_own`: a refusal may come from one's own first try, whose reply was lost. GET tells.
@@ -162,6 +193,12 @@ impl Ctx {
         if acquire.accept_own {
             let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if value == token);
             let own = judge(self.command(words(&["GET", key])).await?, mine, Outcome::Granted, Outcome::Refused);
+            if own.outcome == Outcome::Granted && acquire.fence == Fence::Script {
+                // As long as it is mine nobody else has drawn: the counter still stands at my own number.
+                let got = self.command(words(&["GET", &fence_key(key)])).await?;
+                let number = |reply: &Reply| matches!(reply, Reply::Bulk(text) if text.parse::<i64>().is_ok());
+                return Ok(judge(got, number, Outcome::Granted, Outcome::Error));
+            }
             if own.outcome == Outcome::Granted {
                 return Ok(own);
             }
@@ -190,6 +227,34 @@ impl Ctx {
         token
     }
 
+    /// The lock is granted; the fencing token comes with it, or has to be drawn. A lock whose token could not be had is
+    /// given back: without it the data would not know whom to believe.
+    async fn fenced(&self, acquire: &Acquire, lock: usize, end: End) -> Result<End, Trouble> {
+        let world = &self.world;
+        let with_it = match (&acquire.fence, &end.reply) {
+            (Fence::Script, Some(Reply::Int(fence))) => Some(*fence),
+            (Fence::Script, Some(Reply::Bulk(text))) => text.parse().ok(),
+            _ => None,
+        };
+        world.lock_run(self.client, lock, |run| run.fence = with_it);
+        if acquire.fence != Fence::Database {
+            return Ok(end);
+        }
+        let Some(failed) = self.draw_fence(lock).await? else { return Ok(end) };
+        world.end_guards(self.client, lock);
+        world.belief_ends(self.client, lock);
+        let token = world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
+        let key = &world.plan.locks[lock].key;
+        match acquire.how {
+            AcquireHow::Redlock { sequential, .. } => {
+                let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
+                self.let_go(key, &token, asking).await?;
+            }
+            _ => _ = self.command(eval(RELEASE, key, &[&token])).await?,
+        }
+        Ok(failed)
+    }
+
     fn granted(&self, acquire: &Acquire, lock: usize, valid_until: Option<u64>) {
         self.world.granted(self.client, lock);
         if let Some(watchdog) = &acquire.watchdog {
@@ -203,7 +268,16 @@ impl Ctx {
     /// Prolongs the lease. A plain no means that the lock is lost, and the client knows it now.
     pub(super) async fn renew(&self, renew: &Renew) -> Result<End, Trouble> {
         let (lock, _) = self.lock_of();
-        let end = self.renew_once(&renew.how, lock, renew.ttl.map(LessonTime::ms)).await?;
+        let mut end = self.renew_once(&renew.how, lock, renew.ttl.map(LessonTime::ms)).await?;
+        let short = end.outcome != Outcome::Renewed && renew.on_short_release;
+        let giving_up = self.world.redlock_of(self.client, lock).filter(|_| short);
+        if let Some(asking) = giving_up {
+            // Too few nodes have prolonged it: none of them shall keep it for nobody.
+            self.world.belief_ends(self.client, lock);
+            let token = self.world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
+            self.let_go(&self.world.plan.locks[lock].key, &token, asking).await?;
+            end.outcome = Outcome::Lost;
+        }
         if end.outcome == Outcome::Lost {
             self.world.told_lost(self.client, lock, None);
         }
@@ -215,6 +289,9 @@ impl Ctx {
         let sent = self.world.now();
         let key = self.world.plan.locks[lock].key.clone();
         let token = self.world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
+        if let (Some(asking), false) = (self.world.redlock_of(self.client, lock), matches!(how, RenewHow::Run(_))) {
+            return self.renew_all(how, lock, &token, ttl.unwrap_or(0), asking).await;
+        }
         let px = ttl.unwrap_or(0).to_string();
         let argv = match how {
             RenewHow::PexpireIfMine => eval(RENEW, &key, &[&token, &px]),
@@ -251,6 +328,10 @@ impl Ctx {
             world.belief_ends(self.client, lock);
         }
         let (released, not_owner) = (Outcome::Released, Outcome::NotOwner);
+        if let (Some(asking), false) = (world.redlock_of(self.client, lock), matches!(release.how, ReleaseHow::Run(_)))
+        {
+            return self.release_all(&release.how, key, &token, asking).await;
+        }
         match &release.how {
             ReleaseHow::Lua => {
                 Ok(judge(self.command(eval(RELEASE, key, &[&token])).await?, is_yes, released, not_owner))

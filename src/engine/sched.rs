@@ -3,9 +3,10 @@
 use std::rc::Rc;
 
 use super::clock::{Clock, ClockKind};
+use super::database::{Store, infos};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Plan, Subject};
-use crate::servers::{Binary, Servers};
+use crate::servers::{Binary, NodeRole, Servers};
 use crate::trace::{ClientInfo, EventInfo, Header, LessonTime, LockInfo, NodeInfo, Role, Trace, What};
 
 /// A run that has more records than this is given up: nobody can follow it, and a file from somewhere must not keep the
@@ -16,11 +17,13 @@ const MOST_RECORDS: usize = 50_000;
 pub(super) async fn run(
     plan: Rc<Plan>,
     servers: Rc<Servers>,
+    database: Store,
     clock: ClockKind,
     binary: &Binary,
 ) -> Result<Trace, Trouble> {
+    database.prepare(&servers, &plan)?;
     let header = header(&plan, &servers, clock, binary);
-    let world = Rc::new(World::new(plan, servers, Clock::start(clock)));
+    let world = Rc::new(World::new(plan, servers, database, Clock::start(clock)));
     world.begin().await?;
     world.enter_plan();
     let run = world.run_to_the_end().await;
@@ -59,9 +62,11 @@ impl World {
                 Due::Happening(event) => self.happen(event).await?,
                 Due::HappeningEnd(event) => self.happening_over(event).await?,
                 Due::Arrive(message) => self.arrive(message).await?,
+                Due::Unblock(message) => self.unblock(message).await?,
                 Due::Bytes { replica, upto, writes } => self.bytes_arrive(&replica, upto, writes).await?,
                 Due::Wake { slot, tag } => self.step(slot, tag).await?,
             }
+            self.serve_blocked().await?;
         }
         if let Some(until) = until {
             self.clock.advance(until).await;
@@ -100,9 +105,9 @@ impl World {
             if spec.subject == Subject::None || over {
                 continue;
             }
-            let acquires = matches!(spec.what, crate::lesson::Do::Acquire(_));
+            let may_wait = matches!(spec.what, crate::lesson::Do::Acquire(_)) || self.is_blocked(event);
             let because = match (&spec.subject, started) {
-                (Subject::Client { .. }, true) if acquires && self.goes_on(event) => {
+                (Subject::Client { .. }, true) if may_wait && self.goes_on(event) => {
                     "its client was still waiting when the run ended".to_owned()
                 }
                 (_, true) => continue,
@@ -127,9 +132,14 @@ impl World {
     fn still_waits(&self, client: &str) -> bool {
         self.plan.events.iter().enumerate().any(|(event, spec)| {
             matches!(&spec.subject, Subject::Client { client: name, .. } if name == client)
-                && matches!(spec.what, crate::lesson::Do::Acquire(_))
+                && (matches!(spec.what, crate::lesson::Do::Acquire(_)) || self.is_blocked(event))
                 && self.goes_on(event)
         })
+    }
+
+    /// A command of this event waits on its server.
+    fn is_blocked(&self, event: usize) -> bool {
+        self.blocked.borrow().values().any(|blocked| blocked.message.event == Some(event))
     }
 
     fn anchor_missing(&self, at: crate::lesson::At) -> bool {
@@ -140,11 +150,10 @@ impl World {
 
 fn header(plan: &Plan, servers: &Servers, clock: ClockKind, binary: &Binary) -> Header {
     let (major, minor, patch) = binary.version;
-    let nodes = servers
-        .names()
-        .into_iter()
-        .enumerate()
-        .map(|(i, name)| NodeInfo { name, role: if i == 0 { Role::Master } else { Role::Replica } });
+    let nodes = servers.names().into_iter().map(|name| {
+        let role = if matches!(servers.role(&name), Ok(NodeRole::ReplicaOf(_))) { Role::Replica } else { Role::Master };
+        NodeInfo { name, role }
+    });
     let locks =
         plan.locks.iter().map(|lock| LockInfo { name: lock.name.clone(), key: lock.key.clone(), ttl: lock.ttl });
     let events = plan.events.iter().map(|event| EventInfo {
@@ -175,6 +184,7 @@ fn header(plan: &Plan, servers: &Servers, clock: ClockKind, binary: &Binary) -> 
         nodes: nodes.collect(),
         clients: plan.clients.iter().map(|client| ClientInfo { name: client.name.clone() }).collect(),
         locks: locks.collect(),
+        resources: infos(plan),
         events: events.collect(),
     }
 }

@@ -4,24 +4,19 @@ use crate::lesson::{
     Acquire, AcquireHow, Do, Fence, Plan, RawCommand, ReleaseHow, RenewHow, Run, ServersKind, Span, Subject, Wait, Way,
 };
 
-/// Commands that wait on the server: their lesson time is not implemented yet.
-const BLOCKING: [&str; 9] =
-    ["BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX", "WAIT", "SUBSCRIBE", "PSUBSCRIBE"];
+/// Commands that wait for replicas: what a slow link does to them is not implemented yet.
+const WAITS_FOR_REPLICAS: [&str; 1] = ["WAIT"];
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
 pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     let mut missing = Missing(Vec::new());
     match plan.servers.kind {
-        ServersKind::Single | ServersKind::Replicated { .. } => {}
-        ServersKind::Quorum { .. } => missing.add(plan.servers.span, "servers: quorum"),
+        ServersKind::Single | ServersKind::Replicated { .. } | ServersKind::Quorum { .. } => {}
         ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
     }
     for (name, _) in &plan.servers.config {
         missing.add(name.span, "`config`");
-    }
-    for resource in &plan.resources {
-        missing.add(resource.span, "`resources`");
     }
     for lock in &plan.locks {
         if lock.fifo {
@@ -39,9 +34,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         match &event.what {
             Do::Acquire(acquire) => missing.acquire(span, acquire),
             Do::Renew(renew) => {
-                if renew.on_short_release {
-                    missing.add(span, "`on_short: release`");
-                }
                 missing.renew(span, &renew.how, renew.ttl.is_none());
             }
             Do::Release(release) => {
@@ -55,11 +47,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 }
             }
             Do::Redis(run) => missing.run(run),
-            Do::Read { .. } => missing.add(span, "`do: read`"),
-            Do::Write { .. } => missing.add(span, "`do: write`"),
-            Do::Begin { .. } => missing.add(span, "`do: begin`"),
-            Do::Commit => missing.add(span, "`do: commit`"),
-            Do::Rollback => missing.add(span, "`do: rollback`"),
             Do::ClockJump { .. } => missing.add(span, "`do: clock_jump`"),
             Do::Crash { power: true } => missing.add(span, "`power: true`"),
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
@@ -79,17 +66,16 @@ impl Missing {
     fn acquire(&mut self, span: Span, acquire: &Acquire) {
         match &acquire.how {
             AcquireHow::Reentrant => self.add(span, "`how: reentrant`"),
-            AcquireHow::Redlock { .. } => self.add(span, "`how: redlock`"),
             AcquireHow::Run(run) => self.run(run),
-            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } => {}
+            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } | AcquireHow::Redlock { .. } => {}
         }
         match &acquire.wait {
             Wait::Notify { .. } => self.add(span, "`wait: notify`"),
             Wait::Queue { .. } => self.add(span, "`wait: queue`"),
             Wait::None | Wait::Retry { .. } => {}
         }
-        if acquire.fence != Fence::None {
-            self.add(span, "`fence`");
+        if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
+            self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
         }
         if acquire.wait_replicas.is_some() {
             self.add(span, "`wait_replicas`");
@@ -113,11 +99,8 @@ impl Missing {
     fn run(&mut self, run: &Run) {
         for RawCommand { span, words } in &run.commands {
             let name = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
-            if BLOCKING.contains(&name.as_str()) {
+            if WAITS_FOR_REPLICAS.contains(&name.as_str()) {
                 self.add(*span, &format!("{name} (a command that waits)"));
-            }
-            if words.iter().any(|word| word.contains("{fence}")) {
-                self.add(*span, "`{fence}`");
             }
         }
     }
@@ -125,11 +108,7 @@ impl Missing {
     fn link(&mut self, plan: &Plan, span: Span, subject: &Subject, way: Way) {
         let Subject::Link(left, right) = subject else { return };
         let is_client = |name: &String| plan.clients.iter().any(|client| client.name == *name);
-        let ends = || left.iter().chain(right);
-        if ends().any(|end| end == "db") {
-            self.add(span, "a link to the database");
-        }
-        if way != Way::Both && !ends().any(is_client) {
+        if way != Way::Both && !left.iter().chain(right).any(is_client) {
             self.add(span, "`way` on a replication link");
         }
     }

@@ -6,21 +6,17 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use super::agenda::Class;
-use super::lifetimes::{Lifetimes, is_script};
+use super::blocked::{Waits, waits_for};
+use super::database::Request;
+use super::execute::Done;
 use super::links::state_of;
-use super::server::reply_of;
 use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Net, Way};
-use crate::servers::{Conn, ConnectError};
-use crate::trace::{Cause, LinkState, Reply, What};
-
-/// A script that runs longer than this, in *real* time, is ended: nobody else is served meanwhile. The server calls it
-/// busy after 200 ms (`busy-reply-threshold`), so the lesson has its error within a second.
-const SCRIPT_LIMIT: Duration = Duration::from_millis(300);
+use crate::servers::ConnectError;
+use crate::trace::{DATABASE, LinkState, Reply, What};
 
 /// What a client knows after a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,22 +34,35 @@ pub(super) enum Answer {
 pub(super) struct Message {
     pub(super) client: usize,
     pub(super) node: String,
-    cmd: u32,
+    pub(super) cmd: u32,
     pub(super) argv: Vec<String>,
-    net: Option<Net>,
+    /// It goes to the database, and this is what it asks.
+    pub(super) sql: Option<Rc<Request>>,
+    /// The event that it is sent for.
+    pub(super) event: Option<usize>,
+    pub(super) net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
+    /// When the reply came to a client that waited for it, ms.
+    pub(super) delivered: Option<u64>,
     /// The task that waits; none: it has given up, or is no more.
-    waiter: Option<Waiter>,
+    pub(super) waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
-    late: Option<LateGrant>,
+    pub(super) late: Option<LateGrant>,
+}
+
+impl Message {
+    /// The task that waits for the answer; none: it has given up.
+    pub(super) fn waiter_slot(&self) -> Option<usize> {
+        self.waiter.map(|waiter| waiter.slot)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Waiter {
-    slot: usize,
-    class: Class,
-    order: u64,
+pub(super) struct Waiter {
+    pub(super) slot: usize,
+    pub(super) class: Class,
+    pub(super) order: u64,
 }
 
 /// What a late granting reply sets off (`arms_on: reply`).
@@ -106,35 +115,59 @@ impl Ctx {
     }
 
     async fn once(&self, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
+        let node = self.world.clients.borrow()[self.client].master.clone();
+        self.exchange(self.send(node, argv.to_vec(), None, net)).await
+    }
+
+    /// Asks the database and waits for the answer, as long as the client's timeout.
+    pub(super) async fn query(&self, request: Request) -> Result<Answer, Trouble> {
+        let told = self.world.told(&request);
+        let message = self.send(DATABASE.to_owned(), told, Some(Rc::new(request)), self.net.take());
+        self.exchange(message).await
+    }
+
+    /// A message that leaves its client now.
+    pub(super) fn send(&self, node: String, argv: Vec<String>, sql: Option<Rc<Request>>, net: Option<Net>) -> Message {
         let world = &self.world;
-        let node = world.clients.borrow()[self.client].master.clone();
-        let cmd = world.next_cmd();
+        let (cmd, event) = (world.next_cmd(), Some(self.event));
         world.record(What::Send {
             cmd,
             client: world.client_name(self.client).to_owned(),
             task: self.task.clone(),
             node: node.clone(),
-            argv: argv.to_vec(),
-            event: Some(self.event),
+            argv: argv.clone(),
+            event,
         });
-        let mut message = Message {
+        Message {
             client: self.client,
-            node: node.clone(),
+            node,
             cmd,
-            argv: argv.to_vec(),
+            argv,
+            sql,
+            event,
             net,
             reply: None,
+            delivered: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
-        };
+        }
+    }
+
+    /// Waits for what comes back.
+    async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
+        let world = &self.world;
+        let cmd = message.cmd;
+        let to_data = message.sql.is_some();
+        let mut kept = None;
         if world.passage(&message) == LinkState::Open {
-            let conn = world.conn(self.client, &node).await?;
-            match world.execute(conn.as_deref(), &message, true).await? {
-                None => {
+            let conn = if to_data { None } else { world.conn(self.client, &message.node).await? };
+            match world.execute(conn.as_ref(), &message, true).await? {
+                Done::Nobody => {
                     world.record(What::Refused { cmd });
                     return Ok(Answer::Refused);
                 }
-                Some(reply) => {
+                Done::Waits(answer) => kept = conn.zip(Some(answer)),
+                Done::Reply(reply) => {
                     message.reply = Some(Ok(reply.clone()));
                     if world.passage(&message) == LinkState::Open {
                         world.record(What::Read { cmd });
@@ -144,11 +177,27 @@ impl Ctx {
             }
         }
         world.slots.borrow_mut()[self.slot].excused = true;
-        let id = world.put_on_the_way(message);
-        let timeout = world.plan.clients[self.client].timeout.ms();
-        let t = world.now() + timeout;
-        let wake = WakeAt { t, class: self.class, order: self.order, tag: Tag::Timeout, moves: false };
-        let tag = world.park(self.slot, vec![wake]).await;
+        // A command that waits on the server says itself how long its client is to wait for it.
+        let timeout = match waits_for(&message.argv) {
+            Waits::Never => Some(world.plan.clients[self.client].timeout.ms()),
+            Waits::AtMost(ms) => Some(ms),
+            Waits::ForEver => None,
+        };
+        let id = world.next_message();
+        match kept {
+            Some((conn, answer)) => world.keep_waiting(id, message, conn, true, answer).await?,
+            None => world.travel(id, message),
+        }
+        let wake = timeout.map(|timeout| WakeAt {
+            t: world.now().saturating_add(timeout),
+            class: self.class,
+            order: self.order,
+            tag: Tag::Timeout,
+            moves: false,
+        });
+        world.set_busy(self.slot, to_data);
+        let tag = world.park(self.slot, wake.into_iter().collect()).await;
+        world.set_busy(self.slot, false);
         if tag == Tag::Reply {
             let message = world.messages.borrow_mut().remove(&id);
             return Ok(if let Some(Ok(reply)) = message.and_then(|message| message.reply) {
@@ -162,6 +211,9 @@ impl Ctx {
         if let Some(message) = world.messages.borrow_mut().get_mut(&id) {
             message.waiter = None;
         }
+        if let Some(blocked) = world.blocked.borrow_mut().get_mut(&id) {
+            blocked.message.waiter = None;
+        }
         world.record(What::Timeout { cmd });
         Ok(Answer::Unknown)
     }
@@ -169,7 +221,7 @@ impl Ctx {
 
 impl World {
     /// What the way of a message lets pass at this moment: its own fault, else the link's.
-    fn passage(&self, message: &Message) -> LinkState {
+    pub(super) fn passage(&self, message: &Message) -> LinkState {
         let reply = message.reply.is_some();
         if let Some(net) = message.net
             && (net.way == Way::Both || (net.way == Way::Reply) == reply)
@@ -181,7 +233,7 @@ impl World {
     }
 
     /// Sends a message on a way that is not open: it is lost, kept, or arrives later. Answers its number.
-    fn put_on_the_way(&self, message: Message) -> u64 {
+    pub(super) fn put_on_the_way(&self, message: Message) -> u64 {
         let id = self.next_message();
         self.travel(id, message);
         id
@@ -226,115 +278,44 @@ impl World {
             return Ok(());
         }
         // The client may be gone, and its connection with it: what it has sent travels on a connection of its own.
-        let conn = match self.servers.connect(&message.node, self.client_name(message.client)).await {
-            Ok(conn) => Some(conn),
-            Err(ConnectError::Refused(_)) => None,
-            Err(error) => return Err(Trouble::Environment(error.to_string())),
+        let connected = match message.sql {
+            Some(_) => None,
+            None => Some(self.servers.connect(&message.node, self.client_name(message.client)).await),
         };
-        let reply = self.execute(conn.as_ref(), &message, false).await?;
-        message.reply = Some(reply.ok_or(()));
+        let conn = match connected {
+            Some(Ok(conn)) => Some(Rc::new(conn)),
+            None | Some(Err(ConnectError::Refused(_))) => None,
+            Some(Err(error)) => return Err(Trouble::Environment(error.to_string())),
+        };
+        match (self.execute(conn.as_ref(), &message, false).await?, conn) {
+            (Done::Reply(reply), _) => message.reply = Some(Ok(reply)),
+            (Done::Waits(answer), Some(conn)) => return self.keep_waiting(id, message, conn, false, answer).await,
+            (Done::Waits(_) | Done::Nobody, _) => message.reply = Some(Err(())),
+        }
+        self.go_back(id, message);
+        Ok(())
+    }
+
+    /// An answer begins its way back.
+    pub(super) fn go_back(self: &Rc<Self>, id: u64, message: Message) {
         if self.passage(&message) == LinkState::Open {
             self.deliver(id, message);
         } else {
             self.travel(id, message);
         }
-        Ok(())
     }
 
     /// A reply is at its client.
-    fn deliver(self: &Rc<Self>, id: u64, message: Message) {
+    fn deliver(self: &Rc<Self>, id: u64, mut message: Message) {
         if self.clients.borrow()[message.client].crashed {
             return;
         }
         if let Some(waiter) = message.waiter {
+            message.delivered = Some(self.now());
             self.messages.borrow_mut().insert(id, message);
             self.answer(waiter.slot, waiter.class, waiter.order);
         } else if let (Some(late), Some(Ok(reply))) = (message.late, &message.reply) {
             self.late_grant(message.client, late, reply);
-        }
-    }
-
-    /// Executes a request on its node: the command itself, then what it did to the keys. `own`: on its client's own
-    /// connection. None: nobody is there.
-    async fn execute(&self, conn: Option<&Conn>, message: &Message, own: bool) -> Result<Option<Reply>, Trouble> {
-        let node = &message.node;
-        let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(None) };
-        self.freeze(node).await?;
-        let sent = conn.send(&message.argv);
-        tokio::pin!(sent);
-        let scripted = is_script(&message.argv);
-        let mut answer = None;
-        if scripted {
-            answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
-            if answer.is_none() {
-                self.servers.end_script(node).await?;
-            }
-        }
-        let answer = match answer {
-            Some(answer) => answer,
-            None => sent.await,
-        };
-        let reply = match answer {
-            Ok(value) => reply_of(value),
-            // How the connection broke differs from run to run, and is nobody's business.
-            Err(_) if scripted && !self.servers.is_up(node)? => {
-                let text = "ERR the script did not end and could not be stopped: the server was killed";
-                let reply = Reply::Error(text.to_owned());
-                self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
-                self.node_died(node);
-                return Ok(Some(reply));
-            }
-            Err(error) => return Err(Trouble::Environment(format!("{node}: {error}"))),
-        };
-        let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
-        let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
-        let reply = self.exact_ttl(message, &queued, &lifetimes, reply);
-        self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
-        let client = self.client_name(message.client).to_owned();
-        let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
-        self.observe(node, cause, Some(&client), lifetimes).await?;
-        Ok(Some(reply))
-    }
-
-    /// Keeps count of a client's transaction. Answers what has been executed, if this was its end.
-    fn transaction(&self, message: &Message, reply: &Reply) -> Vec<Vec<String>> {
-        let queued = &mut self.clients.borrow_mut()[message.client].queued;
-        let name = message.argv.first().map(|name| name.to_ascii_uppercase()).unwrap_or_default();
-        match (name.as_str(), reply) {
-            ("MULTI", Reply::Status(_)) => _ = queued.insert(message.node.clone(), Vec::new()),
-            ("EXEC" | "DISCARD", _) => return queued.remove(&message.node).unwrap_or_default(),
-            (_, Reply::Status(text)) if text == "QUEUED" => {
-                queued.entry(message.node.clone()).or_default().push(message.argv.clone());
-            }
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// A client's own connection to a node. None: refused.
-    async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
-        if !self.is_up(node) {
-            return Ok(None);
-        }
-        if let Some(conn) = self.clients.borrow()[client].conns.get(node) {
-            return Ok(Some(Rc::clone(conn)));
-        }
-        match self.servers.connect(node, self.client_name(client)).await {
-            Ok(conn) => {
-                let conn = Rc::new(conn);
-                self.clients.borrow_mut()[client].conns.insert(node.to_owned(), Rc::clone(&conn));
-                Ok(Some(conn))
-            }
-            Err(ConnectError::Refused(_)) => Ok(None),
-            Err(error) => Err(Trouble::Environment(error.to_string())),
-        }
-    }
-
-    /// Forgets every connection to a node that has died.
-    pub(super) fn drop_conns(&self, node: &str) {
-        for client in self.clients.borrow_mut().iter_mut() {
-            client.conns.remove(node);
-            client.queued.remove(node);
         }
     }
 }

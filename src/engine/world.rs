@@ -8,14 +8,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::agenda::{Agenda, Place};
+use super::blocked::Blocked;
 use super::clock::Clock;
+use super::data::DataRun;
+use super::database::Store;
 use super::keys::{Change, Keys};
 use super::links::Links;
 use super::slot::{Slot, Tag};
 use super::token;
 use super::wire::Message;
 use crate::lesson::{Plan, Subject};
-use crate::servers::{Conn, Servers};
+use crate::servers::{Conn, NodeRole, Servers};
 use crate::trace::{Cause, KeyOp, LessonTime, LinkState, Outcome, Record, Reply, Role, What, Why};
 
 /// Why a run cannot go on.
@@ -51,6 +54,8 @@ pub(super) enum Due {
     HappeningEnd(usize),
     /// A message is at its other end.
     Arrive(u64),
+    /// A command has waited on its server as long as it said.
+    Unblock(u64),
     /// Bytes of a slow replication link are at the replica, up to this watermark; so many writes of clients are in them.
     Bytes { replica: String, upto: u64, writes: u64 },
     /// A task is woken.
@@ -69,6 +74,8 @@ pub(super) struct EventRun {
     pub(super) reply: Option<Reply>,
     /// The token of an acquire (of its latest try).
     pub(super) token: Option<String>,
+    /// The value that it has read.
+    pub(super) value: Option<i64>,
     /// An acquire whose lock was lost later, as its client was told.
     pub(super) lost: bool,
     /// Tasks that wait for its start or end.
@@ -88,6 +95,8 @@ pub(super) struct LockRun {
     pub(super) latest_event: Option<usize>,
     /// The token of its latest acquire.
     pub(super) token: Option<String>,
+    /// The fencing token of its latest grant.
+    pub(super) fence: Option<i64>,
     /// It was told that the lock is lost.
     pub(super) told: bool,
     /// It believes that it holds the lock.
@@ -105,6 +114,8 @@ pub(super) struct ClientRun {
     pub(super) conns: BTreeMap<String, Rc<Conn>>,
     /// What waits for its EXEC, by node: a transaction belongs to a connection.
     pub(super) queued: BTreeMap<String, Vec<Vec<String>>>,
+    /// What it knows of the protected data.
+    pub(super) data: DataRun,
     pub(super) rng: fastrand::Rng,
 }
 
@@ -123,6 +134,7 @@ pub(super) struct NodeRun {
 pub(super) struct World {
     pub(super) plan: Rc<Plan>,
     pub(super) servers: Rc<Servers>,
+    pub(super) database: Store,
     pub(super) clock: Clock,
     pub(super) agenda: RefCell<Agenda<Due>>,
     pub(super) slots: RefCell<Vec<Slot>>,
@@ -134,6 +146,8 @@ pub(super) struct World {
     pub(super) watched: RefCell<BTreeSet<String>>,
     pub(super) links: RefCell<Links>,
     pub(super) messages: RefCell<BTreeMap<u64, Message>>,
+    /// Commands that wait on their servers, by message, in the order in which they began to.
+    pub(super) blocked: RefCell<BTreeMap<u64, Blocked>>,
     /// Set by a task that parks; looked at by the scheduler.
     pub(super) parked: Cell<bool>,
     /// What went wrong inside a task.
@@ -146,21 +160,18 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, clock: Clock) -> Self {
+    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, database: Store, clock: Clock) -> Self {
         let names = servers.names();
         let master = names.first().cloned().unwrap_or_default();
-        let node = |(i, name): (usize, &String)| {
-            let replica = i > 0;
-            let node = NodeRun {
-                up: true,
-                role: if replica { Role::Replica } else { Role::Master },
-                follows: replica.then(|| master.clone()),
-                link: LinkState::Open,
-                waiting: 0,
+        let node = |name: &String| {
+            let follows = match servers.role(name) {
+                Ok(NodeRole::ReplicaOf(master)) => Some(master),
+                Ok(NodeRole::Master) | Err(_) => None,
             };
-            (name.clone(), node)
+            let role = if follows.is_some() { Role::Replica } else { Role::Master };
+            (name.clone(), NodeRun { up: true, role, follows, link: LinkState::Open, waiting: 0 })
         };
-        let nodes = names.iter().enumerate().map(node).collect();
+        let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {
             master: master.clone(),
             crashed: false,
@@ -168,6 +179,7 @@ impl World {
             locks: vec![LockRun::default(); plan.locks.len()],
             conns: BTreeMap::new(),
             queued: BTreeMap::new(),
+            data: DataRun::default(),
             rng: token::generator(plan.seed, &client.name),
         });
         let untold = plan.events.iter().enumerate().filter(|(_, event)| event.subject == Subject::None);
@@ -180,12 +192,14 @@ impl World {
             untold: RefCell::new(untold),
             plan,
             servers,
+            database,
             clock,
             agenda: RefCell::default(),
             slots: RefCell::default(),
             keys: RefCell::default(),
             links: RefCell::default(),
             messages: RefCell::default(),
+            blocked: RefCell::default(),
             parked: Cell::new(false),
             trouble: RefCell::new(None),
             records: RefCell::default(),

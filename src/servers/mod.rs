@@ -43,6 +43,11 @@ pub enum Shape {
         /// How many replicas.
         replicas: u8,
     },
+    /// Masters `n1`, `n2` … that know nothing of each other.
+    Quorum {
+        /// How many.
+        nodes: u8,
+    },
 }
 
 /// What survives a restart.

@@ -67,6 +67,9 @@ impl Set {
                 }
                 nodes
             }
+            Shape::Quorum { nodes } => {
+                (1..=nodes).map(|number| node(format!("n{number}"), Role::Master)).collect::<Result<_, _>>()?
+            }
         };
         Ok(Self {
             binary: binary.clone(),
@@ -97,13 +100,15 @@ impl Set {
         for (node, _) in self.nodes.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
             node.ready().await?;
         }
-        let master = &self.nodes[0];
-        if master.role.get() != Role::Master {
+        if self.nodes[0].role.get() != Role::Master {
             self.make_master(0).await?;
         }
-        // Emptied before it is followed: then there is little to copy.
-        self.empty(master, true).await?;
-        for replica in 1..self.nodes.len() {
+        // A master is emptied before it is followed: then there is little to copy.
+        let masters = if matches!(self.shape, Shape::Quorum { .. }) { self.nodes.len() } else { 1 };
+        for master in &self.nodes[..masters] {
+            self.empty(master, true).await?;
+        }
+        for replica in masters..self.nodes.len() {
             let node = &self.nodes[replica];
             self.empty(node, false).await?;
             let linked = node.relay().is_some_and(|relay| !relay.progress().ended);

@@ -5,9 +5,11 @@
 //! here knows Redis, the engine, or a terminal.
 
 mod about;
+pub mod data;
 mod detect;
 pub mod event;
 pub mod finding;
+mod holding;
 pub mod jsonl;
 pub mod reply;
 pub mod state;
@@ -16,6 +18,7 @@ pub mod time;
 pub mod timeline;
 mod verdict;
 
+pub use data::{DATABASE, ResourceInfo, ResourceState, Sql, SqlValue};
 pub use detect::findings;
 pub use event::{
     Cause, ClientInfo, EventInfo, EventKind, Header, KeyOp, KeyState, LinkState, LockInfo, NodeInfo, Outcome, Record,

@@ -61,7 +61,9 @@ fn owner_at<'a>(step: &Step<'_>, state: &'a State, client: &str, lock: &str) -> 
 
 /// The client that this record refuses because of somebody's lock, and the lock.
 fn refused<'a>(step: &Step<'a>) -> Option<(&'a str, &'a str)> {
-    let What::EventEnd { event, outcome: Outcome::Refused, why: None | Some(Why::Held), .. } = &step.record.what else {
+    let What::EventEnd { event, outcome: Outcome::Refused, why: None | Some(Why::Held | Why::NoQuorum), .. } =
+        &step.record.what
+    else {
         return None;
     };
     let info = step.header.events.get(*event).filter(|info| info.kind == EventKind::Acquire)?;

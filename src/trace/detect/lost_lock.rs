@@ -8,7 +8,7 @@ use crate::trace::{Cause, What};
 /// the keys were flushed, the key was evicted, or the client's own command removed it (a late `DEL` of its own, or one
 /// that is no release; a release ends the belief before it is sent).
 ///
-/// What counts is the master that the client talks to, before and after. A node that is down keeps what it last had;
+/// What counts is the master that the client talks to, before and after; on a quorum, whether it owns a majority. A node that is down keeps what it last had;
 /// if the deadline passes meanwhile, the lock has run out and is not lost. A failover tells its news in several
 /// records; who holds the lock again by the end of the same instant has not lost it.
 #[derive(Default)]
@@ -68,7 +68,8 @@ const fn reason(step: &Step<'_>) -> Option<&'static str> {
             Cause::Flush => Some("flush"),
             Cause::Evict => Some("evict"),
             Cause::Command { .. } => Some("own_command"),
-            Cause::Expiry | Cause::Replication | Cause::ClockJump => None,
+            Cause::ClockJump => Some("clock_jump"),
+            Cause::Expiry | Cause::Replication => None,
         },
         _ => None,
     }

@@ -12,6 +12,7 @@ use crate::trace::{Cause, KeyOp, What};
 ///   refused by such a lock means to change it. If the TTL moved as well, that is a `wrong_renewal`.
 /// - The owner is that of the value on the node where the command ran. An owner that no longer believes has lost
 ///   nothing that it counted on.
+/// - One action that does the same on several nodes at the same instant has done it once.
 #[derive(Default)]
 pub(super) struct Wrong(Vec<Finding>);
 
@@ -30,7 +31,14 @@ impl Detector for Wrong {
             KeyOp::Retimed | KeyOp::Changed | KeyOp::Created | KeyOp::Expired => return,
         };
         for lock in step.locks_in(key).filter(|lock| believes(step.before, owner, lock)) {
-            self.0.push(step.finding(kind, Some(lock)).with("by", by).with("owner", owner));
+            let found = step.finding(kind, Some(lock)).with("by", by).with("owner", owner);
+            let same = |other: &Finding| {
+                (other.kind, other.from, &other.lock, &other.fields)
+                    == (found.kind, found.from, &found.lock, &found.fields)
+            };
+            if !(step.header.is_quorum() && self.0.iter().any(same)) {
+                self.0.push(found);
+            }
         }
     }
 
