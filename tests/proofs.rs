@@ -61,15 +61,22 @@ const CELLS: &[(&str, &str, &[&str])] = &[
             "finally-unlock/del",
         ],
     ),
+    ("SET NX PX", "pause", &["interview-final/naive"]),
     ("SET NX PX", "failover", &["failover-lost-lock/lagging"]),
+    ("SET NX PX", "late write", &["interview-final/naive"]),
     ("token and Lua", "crash", &["first-lock/crash"]),
     ("token and Lua", "overrun", &["wrong-delete/lua", "chain-reaction/lua", "fixed-token/unique"]),
     ("token and Lua", "wrong delete", &["get-then-del/lua", "finally-unlock/lua"]),
     ("token and Lua", "failover", &["failover-lost-lock/lagging"]),
     ("watchdog", "crash", &["watchdog/crash", "ttl-too-short-too-long/sized-crash"]),
     ("watchdog", "overrun", &["task-outlives-ttl/watchdog", "watchdog/watchdog", "ttl-too-short-too-long/sized-slow"]),
-    ("watchdog", "pause", &["renewal-without-check/blind", "renewal-without-check/checked"]),
+    ("watchdog", "pause", &["renewal-without-check/blind", "renewal-without-check/checked", "interview-final/careful"]),
     ("watchdog", "wrong delete", &["wrong-delete/watchdog", "chain-reaction/watchdog", "fixed-token/watchdog"]),
+    ("watchdog", "late write", &["interview-final/careful"]),
+    ("fencing token", "pause", &["interview-final/fence"]),
+    ("fencing token", "failover", &["interview-final/failover"]),
+    ("fencing token", "late write", &["interview-final/fence"]),
+    ("Redlock", "pause", &["interview-final/redlock"]),
 ];
 
 fn acquires(plan: &Plan) -> impl Iterator<Item = &Acquire> {
