@@ -63,7 +63,7 @@ const CELLS: &[(&str, &str, &[&str])] = &[
     ),
     ("SET NX PX", "pause", &["interview-final/naive"]),
     ("SET NX PX", "failover", &["failover-lost-lock/lagging"]),
-    ("SET NX PX", "late write", &["interview-final/naive"]),
+    ("SET NX PX", "late write", &["interview-final/naive", "late-request/unguarded", "late-request/crashed"]),
     ("token and Lua", "crash", &["first-lock/crash"]),
     ("token and Lua", "overrun", &["wrong-delete/lua", "chain-reaction/lua", "fixed-token/unique"]),
     ("token and Lua", "wrong delete", &["get-then-del/lua", "finally-unlock/lua"]),
@@ -73,10 +73,27 @@ const CELLS: &[(&str, &str, &[&str])] = &[
     ("watchdog", "pause", &["renewal-without-check/blind", "renewal-without-check/checked", "interview-final/careful"]),
     ("watchdog", "wrong delete", &["wrong-delete/watchdog", "chain-reaction/watchdog", "fixed-token/watchdog"]),
     ("watchdog", "late write", &["interview-final/careful"]),
-    ("fencing token", "pause", &["interview-final/fence"]),
+    ("fencing token", "pause", &["gc-pause/fence", "interview-final/fence"]),
     ("fencing token", "failover", &["interview-final/failover"]),
-    ("fencing token", "late write", &["interview-final/fence"]),
+    (
+        "fencing token",
+        "late write",
+        &[
+            "fencing-token/compared",
+            "fencing-token/database",
+            "fencing-token/counter-lost",
+            "fencing-token/arrives-first",
+            "late-request/fence",
+            "interview-final/fence",
+        ],
+    ),
     ("Redlock", "pause", &["interview-final/redlock"]),
+    (
+        "condition, version, once",
+        "overrun",
+        &["oversell/conditional", "idempotent-business/key", "idempotent-business/version"],
+    ),
+    ("condition, version, once", "late write", &["unlock-before-commit/version"]),
 ];
 
 fn acquires(plan: &Plan) -> impl Iterator<Item = &Acquire> {
