@@ -1,5 +1,7 @@
 //! What is on, and how actions change it.
 
+mod answering;
+mod changed;
 mod lesson;
 mod list;
 mod memory;
@@ -10,7 +12,7 @@ pub use list::{Asking, Filter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::answer::{Given, Grade, typed_time};
+use super::answer::Given;
 use super::keys::{Action, Layer};
 use super::player::Player;
 use super::progress::Progress;
@@ -372,35 +374,6 @@ impl App {
             let before = player.variant;
             player.change_variant(next);
             self.compare_again(before);
-        }
-    }
-
-    fn has_choice(&self, number: u8) -> bool {
-        matches!(self.question(), Some((Ask { answer: Answer::Choices(choices), .. }, None))
-            if (1..=choices.len()).contains(&usize::from(number)))
-    }
-
-    fn is_typing_a_time(&self) -> bool {
-        matches!(self.question(), Some((Ask { answer: Answer::Predict(_), .. }, None)))
-            && self.player.as_ref().is_some_and(|player| !player.typed.is_empty())
-    }
-
-    fn self_grade(&mut self, number: u8) {
-        let (Some(grade), Some(recording)) = (Grade::from_key(number), self.recording()) else { return };
-        if let Some(player) = &mut self.player {
-            player.grade(grade, &recording);
-        }
-    }
-
-    fn submit(&mut self) {
-        let Some((ask, None)) = self.question() else { return };
-        let given = match &ask.answer {
-            Answer::Choices(_) => None,
-            Answer::Model(_) => Some(Given::Revealed),
-            Answer::Predict(_) => self.player.as_ref().and_then(|player| typed_time(&player.typed)).map(Given::Time),
-        };
-        if let (Some(given), Some(recording), Some(player)) = (given, self.recording(), &mut self.player) {
-            player.answer(given, &recording);
         }
     }
 }

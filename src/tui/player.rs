@@ -4,11 +4,13 @@
 //! no move goes past it, so nothing that is drawn can give the answer away.
 
 mod pace;
+mod place;
 
 use std::collections::BTreeMap;
 
 pub use super::answer::{Given, Grade};
 pub use pace::{SPEEDS, speed_text};
+pub use place::{Focus, Playhead};
 
 use super::compare::Compare;
 use super::ending::Ending;
@@ -57,46 +59,6 @@ pub struct Player {
     pub resume: Option<LessonTime>,
     /// Microseconds of real time since the playhead came to its stop.
     lingered: u64,
-}
-
-/// A place in a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Playhead {
-    /// Lesson time in microseconds: finer than a record's, so that a slow playhead still moves smoothly.
-    pub us: u64,
-    /// How many records have happened.
-    pub pos: usize,
-}
-
-impl Playhead {
-    /// The lesson time, in whole milliseconds.
-    #[must_use]
-    pub const fn t(self) -> LessonTime {
-        LessonTime(self.us / 1000)
-    }
-
-    const fn at(t: LessonTime, pos: usize) -> Self {
-        Self { us: t.ms() * 1000, pos }
-    }
-}
-
-/// The panes that can be scrolled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of the panes")]
-pub enum Focus {
-    #[default]
-    Timeline,
-    Story,
-    Inspector,
-    Log,
-}
-
-impl Focus {
-    const ALL: [Self; 4] = [Self::Timeline, Self::Story, Self::Inspector, Self::Log];
-
-    const fn turned(self, by: usize) -> Self {
-        Self::ALL[(self as usize + by) % Self::ALL.len()]
-    }
 }
 
 /// How long playing rests on a stop at which something is said or goes wrong, and on any other: microseconds.
