@@ -1,18 +1,19 @@
-//! What the lessons prove, as a page can show it: the table of protections and failures in the guide is made from the
-//! lessons, and whatever else the guide names of them exists.
+//! What the lessons are and what they prove, as pages show it: the lists of lessons in the READMEs and the table of
+//! protections and failures in the guide are made from the lessons, and whatever else the guide names of them exists.
 //!
-//! `BLESS=1 cargo test --test proofs` writes the table anew.
+//! `BLESS=1 cargo test --test proofs` writes lists and table anew.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the guide has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lockscope::lesson::{
-    self, Acquire, AcquireHow, Do, Event, Expected, Guard, Lesson, Plan, ReleaseHow, ServersKind, Subject, Token,
+    self, Acquire, AcquireHow, Do, Event, Expected, Guard, Lesson, Level, LinkChange, Plan, ReleaseHow, ServersKind,
+    Subject, Token,
 };
-use lockscope::trace::{FindingKind, LessonTime, Verdict};
+use lockscope::trace::{FindingKind, Lang, LessonTime, Verdict};
 
 /// A row or a column: what it is called, and which runs may stand in it.
 type Axis = (&'static str, fn(&Lesson, &Plan) -> bool);
@@ -41,6 +42,7 @@ const FAILURES: &[Axis] = &[
     }),
     ("restart", |_, plan| happens(plan, |event| matches!(event.what, Do::Restart))),
     ("clock jump", |_, plan| happens(plan, |event| matches!(event.what, Do::ClockJump { .. }))),
+    ("partition", |_, plan| happens(plan, |event| cut(&event.what))),
     ("late write", |lesson, _| expects(lesson, &[FindingKind::StaleWrite, FindingKind::RejectedWrite])),
 ];
 
@@ -61,15 +63,54 @@ const CELLS: &[(&str, &str, &[&str])] = &[
             "finally-unlock/del",
         ],
     ),
+    ("SET NX PX", "pause", &["interview-final/naive"]),
     ("SET NX PX", "failover", &["failover-lost-lock/lagging"]),
+    ("SET NX PX", "late write", &["interview-final/naive", "late-request/unguarded", "late-request/crashed"]),
     ("token and Lua", "crash", &["first-lock/crash"]),
     ("token and Lua", "overrun", &["wrong-delete/lua", "chain-reaction/lua", "fixed-token/unique"]),
     ("token and Lua", "wrong delete", &["get-then-del/lua", "finally-unlock/lua"]),
     ("token and Lua", "failover", &["failover-lost-lock/lagging"]),
     ("watchdog", "crash", &["watchdog/crash", "ttl-too-short-too-long/sized-crash"]),
     ("watchdog", "overrun", &["task-outlives-ttl/watchdog", "watchdog/watchdog", "ttl-too-short-too-long/sized-slow"]),
-    ("watchdog", "pause", &["renewal-without-check/blind", "renewal-without-check/checked"]),
+    ("watchdog", "pause", &["renewal-without-check/blind", "renewal-without-check/checked", "interview-final/careful"]),
     ("watchdog", "wrong delete", &["wrong-delete/watchdog", "chain-reaction/watchdog", "fixed-token/watchdog"]),
+    ("watchdog", "late write", &["interview-final/careful"]),
+    ("fencing token", "pause", &["gc-pause/fence", "interview-final/fence"]),
+    ("fencing token", "failover", &["interview-final/failover"]),
+    (
+        "fencing token",
+        "late write",
+        &[
+            "fencing-token/compared",
+            "fencing-token/database",
+            "fencing-token/counter-lost",
+            "fencing-token/arrives-first",
+            "late-request/fence",
+            "interview-final/fence",
+        ],
+    ),
+    ("Redlock", "pause", &["redlock-pause/unguarded", "redlock-pause/fence", "interview-final/redlock"]),
+    (
+        "condition, version, once",
+        "overrun",
+        &["oversell/conditional", "idempotent-business/key", "idempotent-business/version"],
+    ),
+    ("condition, version, once", "late write", &["unlock-before-commit/version"]),
+    (
+        "token and Lua",
+        "restart",
+        &["restart-without-disk/memory", "restart-without-disk/always", "restart-without-disk/delayed"],
+    ),
+    (
+        "Redlock",
+        "partition",
+        &[
+            "redlock-partition/two-away",
+            "redlock-partition/three-away",
+            "redlock-partition/cut-later",
+            "redlock-partition/deadline",
+        ],
+    ),
 ];
 
 fn acquires(plan: &Plan) -> impl Iterator<Item = &Acquire> {
@@ -116,6 +157,10 @@ const fn of_client(event: &Event) -> bool {
     matches!(event.subject, Subject::Client { .. })
 }
 
+const fn cut(what: &Do) -> bool {
+    matches!(what, Do::Link { change: LinkChange::Cut, .. })
+}
+
 /// A job that takes longer than a lease.
 fn outlives(plan: &Plan, event: &Event) -> bool {
     let lease: Option<LessonTime> = plan.locks.iter().filter_map(|lock| lock.ttl).min();
@@ -135,10 +180,8 @@ fn lessons() -> Vec<Lesson> {
     lesson::builtin().into_iter().map(|source| lesson::load(source).unwrap()).collect()
 }
 
-fn guide() -> (PathBuf, String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/README.md");
-    let text = fs::read_to_string(&path).unwrap();
-    (path, text)
+fn guide() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/README.md")).unwrap()
 }
 
 /// The variants of all lessons, by the name that the guide uses.
@@ -197,20 +240,47 @@ fn table(lessons: &[Lesson]) -> String {
     lines.join("\n") + "\n"
 }
 
-const BEGIN: &str = "<!-- The table is made by: BLESS=1 cargo test --test proofs -->\n";
-const END: &str = "<!-- end of the table -->\n";
+/// Between these two lines a page shows what is made here.
+const BEGIN: &str = "<!-- made from the lessons: BLESS=1 cargo test --test proofs -->\n";
+const END: &str = "<!-- end of what is made -->\n";
 
-#[test]
-fn the_table_is_what_the_lessons_prove() {
-    let (path, text) = guide();
+/// Holds what `page` shows against what it should show, or writes it.
+fn keep(page: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once(BEGIN).unwrap();
     let (shown, after) = rest.split_once(END).unwrap();
-    let made = table(&lessons());
     if std::env::var_os("BLESS").is_some() {
         fs::write(path, format!("{before}{BEGIN}{made}{END}{after}")).unwrap();
     } else {
-        assert_eq!(shown, made, "run `BLESS=1 cargo test --test proofs`");
+        assert_eq!(shown, made, "{page}: run `BLESS=1 cargo test --test proofs`");
     }
+}
+
+#[test]
+fn the_table_is_what_the_lessons_prove() {
+    keep("lessons/README.md", &table(&lessons()));
+}
+
+/// All lessons in the order of the catalogue, with the question that each answers.
+fn list(lang: Lang, head: &str, levels: [&str; 3]) -> String {
+    let mut lines = vec![head.to_owned(), "| --- | --- | --- |".to_owned()];
+    for entry in lesson::catalogue::load_all(lesson::builtin()) {
+        let lesson = entry.lesson.unwrap();
+        let level = match lesson.level {
+            Level::Intro => levels[0],
+            Level::Core => levels[1],
+            Level::Advanced => levels[2],
+        };
+        lines.push(format!("| {level} | `{}` | {} |", lesson.id, lesson.question.unwrap().get(lang)));
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn the_lists_are_those_of_the_catalogue() {
+    keep("README.md", &list(Lang::En, "| level | lesson | the question |", ["intro", "core", "advanced"]));
+    keep("README.zh.md", &list(Lang::Zh, "| 级别 | 课程 | 问题 |", ["入门", "核心", "进阶"]));
 }
 
 /// What stands in backticks in a text.
@@ -226,7 +296,7 @@ fn shown(guide: &str) -> &str {
 
 #[test]
 fn what_the_guide_names_exists() {
-    let (_, text) = guide();
+    let text = guide();
     let lessons = lessons();
     let mut known: BTreeSet<String> = variants(&lessons).into_keys().collect();
     known.extend(lessons.iter().map(|lesson| lesson.id.clone()));

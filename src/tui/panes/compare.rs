@@ -12,7 +12,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use super::header::status;
 use super::prose::{self, Paragraph};
 use super::{story, timeline};
-use crate::trace::Finding;
+use crate::trace::{Finding, FindingKind};
 use crate::tui::canvas::Canvas;
 use crate::tui::compare::{Parting, bought};
 use crate::tui::strings::{Ui, secs};
@@ -24,7 +24,13 @@ const LEAST: u16 = 7;
 
 /// Draws `one`, which is played, and the `other` variant.
 pub fn draw(canvas: &mut Canvas<'_>, one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, area: Rect) {
-    let paragraphs = change(one, other, parting, canvas.theme);
+    // What a change buys is seen from the run without it.
+    let paragraphs = if one.app.shown().is_some() && one.player.variant == other.player.variant {
+        let back = parting.map(|parting| Parting { records: (parting.records.1, parting.records.0), ..parting });
+        change(other, one, back, canvas.theme)
+    } else {
+        change(one, other, parting, canvas.theme)
+    };
     let lines = prose::height(&paragraphs, area.width.saturating_sub(4)).saturating_add(2);
     let below = lines.min(area.height / 3);
     let most = area.height.saturating_sub(below) / 2;
@@ -54,13 +60,17 @@ pub fn draw(canvas: &mut Canvas<'_>, one: &Scene<'_>, other: &Scene<'_>, parting
 /// What a variant is called and how it ends, for the title of its timeline.
 #[must_use]
 pub fn title(scene: &Scene<'_>) -> String {
-    let plan = scene.plan.variant_title.get(scene.app.lang);
-    let name = if plan.is_empty() { &scene.plan.variant } else { plan };
+    let plan = scene.lesson.plans.get(scene.player.variant).unwrap_or(scene.plan);
+    let changed = scene.player.whatif.as_ref().filter(|whatif| whatif.shown.is_some());
+    let changed = changed.and_then(|whatif| super::whatif::title(scene.ui, whatif));
+    let title = plan.variant_title.get(scene.app.lang);
+    let name = changed.as_deref().unwrap_or(if title.is_empty() { &plan.variant } else { title });
     format!("{} {name} · {}", scene.player.variant + 1, status(scene.ui, scene.app.theme, scene.standing).0)
 }
 
 /// Where they part, and what the change buys; nothing that a question still asks for.
-fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: Theme) -> Vec<Paragraph> {
+#[must_use]
+pub fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: Theme) -> Vec<Paragraph> {
     let ui = one.ui;
     let plain = |text: String, style| Paragraph { sign: String::new(), text, style, spaced: false };
     let mut paragraphs = Vec::new();
@@ -98,29 +108,39 @@ fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: T
 
 /// A finding in a few words: `overlap A+B 11 s`.
 fn name(ui: Ui, finding: &Finding) -> String {
-    use crate::trace::FindingKind as K;
-    let key = match finding.kind {
-        K::Overlap => "kind.overlap",
-        K::WrongDelete => "kind.wrong_delete",
-        K::WrongRenewal => "kind.wrong_renewal",
-        K::WrongOverwrite => "kind.wrong_overwrite",
-        K::LostLock => "kind.lost_lock",
-        K::StaleWrite => "kind.stale_write",
-        K::LostUpdate => "kind.lost_update",
-        K::Oversold => "kind.oversold",
-        K::Duplicate => "kind.duplicate",
-        K::Orphan => "stuck.orphan",
-        K::Abandoned => "stuck.abandoned",
-        K::GhostRenewal => "stuck.ghost_renewal",
-        K::Deadlock => "stuck.deadlock",
-        K::Starved => "stuck.starved",
-        K::NeverDone => "stuck.never_done",
-        K::WrongReject => "kind.wrong_reject",
-        K::RejectedWrite => "kind.rejected_write",
-        K::Unfair | K::Refused | K::Unknown | K::Error | K::Lost | K::NotOwner => "kind.unfair",
-    };
+    let key = kind_key(finding.kind);
     let by = finding.fields.get("by").cloned().into_iter();
     let who = if finding.who.is_empty() { by.collect::<Vec<_>>() } else { finding.who.clone() }.join("+");
     let gap = if who.is_empty() { "" } else { " " };
     ui.fill("compare.finding", &[("what", ui.get(key)), ("who", &format!("{gap}{who}")), ("t", &secs(finding.from))])
+}
+
+/// The text key of a kind in a few words.
+#[must_use]
+pub const fn kind_key(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Overlap => "kind.overlap",
+        FindingKind::WrongDelete => "kind.wrong_delete",
+        FindingKind::WrongRenewal => "kind.wrong_renewal",
+        FindingKind::WrongOverwrite => "kind.wrong_overwrite",
+        FindingKind::LostLock => "kind.lost_lock",
+        FindingKind::StaleWrite => "kind.stale_write",
+        FindingKind::LostUpdate => "kind.lost_update",
+        FindingKind::Oversold => "kind.oversold",
+        FindingKind::Duplicate => "kind.duplicate",
+        FindingKind::Orphan => "stuck.orphan",
+        FindingKind::Abandoned => "stuck.abandoned",
+        FindingKind::GhostRenewal => "stuck.ghost_renewal",
+        FindingKind::Deadlock => "stuck.deadlock",
+        FindingKind::Starved => "stuck.starved",
+        FindingKind::NeverDone => "stuck.never_done",
+        FindingKind::WrongReject => "kind.wrong_reject",
+        FindingKind::RejectedWrite => "kind.rejected_write",
+        FindingKind::Unfair
+        | FindingKind::Refused
+        | FindingKind::Unknown
+        | FindingKind::Error
+        | FindingKind::Lost
+        | FindingKind::NotOwner => "kind.unfair",
+    }
 }
