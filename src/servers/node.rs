@@ -19,9 +19,9 @@ use super::process::{Home, Process};
 use super::relay::Relay;
 
 /// A server answers 9–40 ms after its start; a loaded machine may take its time.
-const START_PATIENCE: Duration = Duration::from_secs(20);
-/// Things that take a millisecond when all is well.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// Things that take a millisecond when all is well; at a load of thirty they have taken more than ten seconds.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks at something that takes milliseconds.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
