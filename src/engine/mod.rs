@@ -11,6 +11,7 @@ mod clock;
 mod fill;
 mod guards;
 mod happen;
+mod jump;
 mod keys;
 mod lifetimes;
 mod links;
@@ -149,7 +150,8 @@ pub fn setup(plan: &Plan) -> Setup {
     };
     let locks = plan.locks.iter().map(|lock| lock.key.clone());
     let keys = locks.chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
-    Setup { shape, persistence, keys }
+    let config = plan.servers.config.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
+    Setup { shape, persistence, config, keys }
 }
 
 /// SHA-1 of the clock script, as `EVALSHA` wants it.

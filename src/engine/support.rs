@@ -16,9 +16,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         ServersKind::Single | ServersKind::Replicated { .. } | ServersKind::Quorum { .. } => {}
         ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
     }
-    for (name, _) in &plan.servers.config {
-        missing.add(name.span, "`config`");
-    }
     for resource in &plan.resources {
         missing.add(resource.span, "`resources`");
     }
@@ -56,8 +53,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
             Do::Begin { .. } => missing.add(span, "`do: begin`"),
             Do::Commit => missing.add(span, "`do: commit`"),
             Do::Rollback => missing.add(span, "`do: rollback`"),
-            Do::ClockJump { .. } => missing.add(span, "`do: clock_jump`"),
-            Do::Crash { power: true } => missing.add(span, "`power: true`"),
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
             _ => {}
         }

@@ -118,6 +118,8 @@ pub(super) struct NodeRun {
     pub(super) link: LinkState,
     /// Of a replica: writes that wait in its link.
     pub(super) waiting: u64,
+    /// How far its own clock is ahead of the others', ms.
+    pub(super) clock_ahead: i64,
 }
 
 pub(super) struct World {
@@ -155,7 +157,7 @@ impl World {
                 Ok(NodeRole::Master) | Err(_) => None,
             };
             let role = if follows.is_some() { Role::Replica } else { Role::Master };
-            (name.clone(), NodeRun { up: true, role, follows, link: LinkState::Open, waiting: 0 })
+            (name.clone(), NodeRun { up: true, role, follows, link: LinkState::Open, waiting: 0, clock_ahead: 0 })
         };
         let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {

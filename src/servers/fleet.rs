@@ -13,7 +13,7 @@ use super::error::{ConnectError, ServersError};
 use super::folder::RunFolder;
 use super::node::{Mode, Role};
 use super::set::{ScriptEnd, Set};
-use super::{Setup, acl};
+use super::{CrashKind, Setup, acl};
 
 /// Sets that wait for their next lesson. An idle server is cheap, but not free.
 const POOL: usize = 4;
@@ -55,12 +55,12 @@ impl Fleet {
             pool.iter().rposition(fits).map(|place| pool.remove(place))
         };
         if let Some(mut set) = used
-            && let Ok(Ok(())) = timeout(RENEWAL, set.renew(&setup.keys)).await
+            && let Ok(Ok(())) = timeout(RENEWAL, set.renew(setup)).await
         {
             return Ok(self.give_out(set));
         }
         let mut set = Set::new(self.run()?, &self.binary, setup)?;
-        set.renew(&setup.keys).await?;
+        set.renew(setup).await?;
         Ok(self.give_out(set))
     }
 
@@ -197,9 +197,27 @@ impl Servers {
     ///
     /// # Errors
     /// When it cannot be made sure that everything has left the node.
-    pub async fn crash(&self, node: &str) -> Result<(), ServersError> {
+    pub async fn crash(&self, node: &str, kind: CrashKind) -> Result<(), ServersError> {
         let (set, index) = self.at(node)?;
-        set.crash(index).await
+        set.crash(index, kind).await
+    }
+
+    /// From now on everything that the node has written so far survives a power failure.
+    ///
+    /// # Errors
+    /// The node is down, or does not write.
+    pub async fn flush_to_disk(&self, node: &str) -> Result<(), ServersError> {
+        let (set, index) = self.at(node)?;
+        set.flush_to_disk(index).await
+    }
+
+    /// A command of the engine's own that the lesson's settings must not refuse. An error of the server is a reply.
+    ///
+    /// # Errors
+    /// The node is down.
+    pub async fn unhindered(&self, node: &str, command: &redis::Cmd) -> Result<redis::Value, ServersError> {
+        let (set, index) = self.at(node)?;
+        set.unhindered(index, command).await
     }
 
     /// Starts a node that is down, with what persistence has kept, in the part that it has by now (see

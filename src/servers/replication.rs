@@ -254,7 +254,28 @@ impl Set {
         let node = &self.nodes[replica];
         node.relay().ok_or_else(|| no_link(node))?.cut().await;
         node.mode.set(Mode::Cut);
-        Ok(())
+        self.missed_by_master(replica).await
+    }
+
+    /// Waits until the master of a replica that has gone has noticed it: settings may make it refuse writes from then on.
+    pub(super) async fn missed_by_master(&self, replica: usize) -> Result<(), ServersError> {
+        let Role::ReplicaOf(index) = self.nodes[replica].role.get() else { return Ok(()) };
+        let master = &self.nodes[index];
+        if !master.is_up() {
+            return Ok(());
+        }
+        let linked = |other: &usize| self.nodes[*other].relay().is_some_and(|relay| !relay.progress().ended);
+        let expected = self.followers(index).iter().filter(|other| linked(other)).count();
+        let noticed = async {
+            while replica_count(master).await? > expected {
+                sleep(LOOK_AGAIN).await;
+            }
+            Ok(())
+        };
+        timeout(PATIENCE, noticed).await.unwrap_or_else(|_| {
+            let (master, node) = (&master.name, &self.nodes[replica].name);
+            Err(ServersError::Stuck(format!("{master} has noticed that {node} is gone")))
+        })
     }
 
     /// Ends whatever was done to the link: what was kept arrives in order; a link that was cut is made anew.
@@ -289,6 +310,17 @@ async fn replica_offset(node: &Node) -> Result<Option<i64>, ServersError> {
             _ => None,
         },
         _ => None,
+    })
+}
+
+/// How many replicas a master has.
+async fn replica_count(node: &Node) -> Result<usize, ServersError> {
+    Ok(match node.ask(&redis::cmd("ROLE")).await? {
+        Value::Array(fields) => match fields.get(2) {
+            Some(Value::Array(replicas)) => replicas.len(),
+            _ => 0,
+        },
+        _ => 0,
     })
 }
 
