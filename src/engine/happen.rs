@@ -34,7 +34,9 @@ impl World {
         self.start(event);
         let mut span = None;
         match (&spec.subject, &spec.what) {
-            (Subject::Client { client, task }, Do::Crash { .. }) => self.crash_client(client, task.as_deref()),
+            (Subject::Client { client, task }, Do::Crash { .. }) => {
+                self.crash_client(client, task.as_deref()).await?;
+            }
             (Subject::Client { client, task }, Do::Pause { span: pause }) => {
                 span = *pause;
                 let until = pause.map(|pause| crate::trace::LessonTime(self.now()) + pause);
@@ -124,10 +126,11 @@ impl World {
     }
 
     /// A crash: programs end where they stand, nothing is cleaned up. What was sent still arrives.
-    fn crash_client(&self, name: &str, task: Option<&str>) {
-        let Some(client) = self.client_index(name) else { return };
+    async fn crash_client(&self, name: &str, task: Option<&str>) -> Result<(), Trouble> {
+        let Some(client) = self.client_index(name) else { return Ok(()) };
         self.record(What::ClientCrashed { client: name.to_owned(), task: task.map(str::to_owned) });
         let hit = self.aimed_at(name, task);
+        self.end_blocked(client, task.map(|_| hit.as_slice())).await?;
         let mut left: Vec<usize> = Vec::new();
         for slot in hit {
             let events = self.slots.borrow()[slot].events.clone();
@@ -156,6 +159,7 @@ impl World {
                 self.skip(event);
             }
         }
+        Ok(())
     }
 
     async fn happen_to_node(&self, node: &str, what: &Do, lock: Option<usize>) -> Result<(), Trouble> {

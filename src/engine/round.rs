@@ -3,6 +3,7 @@
 //! At once: all requests leave at the same instant, and whoever waits does so for all of them together. A node that does
 //! not answer within its own, short time is given up, and what comes later from it is not read.
 
+use super::execute::Done;
 use super::slot::{Tag, WakeAt};
 use super::wire::{Answer, Ctx, Message, Waiter};
 use super::world::{Trouble, World};
@@ -64,7 +65,7 @@ impl Ctx {
             let cmd = message.cmd;
             if world.passage(&message) == LinkState::Open {
                 let conn = world.conn(self.client, &message.node).await?;
-                let Some(reply) = world.execute(conn.as_deref(), &message, true).await? else {
+                let Done::Reply(reply) = world.execute(conn.as_ref(), &message, true).await? else {
                     world.record(What::Refused { cmd });
                     answers[i] = Answer::Refused;
                     continue;
@@ -157,6 +158,7 @@ impl Ctx {
             node: node.to_owned(),
             cmd,
             argv: argv.to_vec(),
+            event: Some(self.event),
             net,
             reply: None,
             delivered: None,

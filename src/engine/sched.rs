@@ -59,9 +59,11 @@ impl World {
                 Due::Happening(event) => self.happen(event).await?,
                 Due::HappeningEnd(event) => self.happening_over(event).await?,
                 Due::Arrive(message) => self.arrive(message).await?,
+                Due::Unblock(message) => self.unblock(message).await?,
                 Due::Bytes { replica, upto, writes } => self.bytes_arrive(&replica, upto, writes).await?,
                 Due::Wake { slot, tag } => self.step(slot, tag).await?,
             }
+            self.serve_blocked().await?;
         }
         if let Some(until) = until {
             self.go_to(until).await?;
@@ -117,9 +119,9 @@ impl World {
             if spec.subject == Subject::None || over {
                 continue;
             }
-            let acquires = matches!(spec.what, crate::lesson::Do::Acquire(_));
+            let may_wait = matches!(spec.what, crate::lesson::Do::Acquire(_)) || self.is_blocked(event);
             let because = match (&spec.subject, started) {
-                (Subject::Client { .. }, true) if acquires && self.goes_on(event) => {
+                (Subject::Client { .. }, true) if may_wait && self.goes_on(event) => {
                     "its client was still waiting when the run ended".to_owned()
                 }
                 (_, true) => continue,
@@ -144,9 +146,14 @@ impl World {
     fn still_waits(&self, client: &str) -> bool {
         self.plan.events.iter().enumerate().any(|(event, spec)| {
             matches!(&spec.subject, Subject::Client { client: name, .. } if name == client)
-                && matches!(spec.what, crate::lesson::Do::Acquire(_))
+                && (matches!(spec.what, crate::lesson::Do::Acquire(_)) || self.is_blocked(event))
                 && self.goes_on(event)
         })
+    }
+
+    /// A command of this event waits on its server.
+    fn is_blocked(&self, event: usize) -> bool {
+        self.blocked.borrow().values().any(|blocked| blocked.message.event == Some(event))
     }
 
     fn anchor_missing(&self, at: crate::lesson::At) -> bool {

@@ -4,9 +4,8 @@ use crate::lesson::{
     Acquire, AcquireHow, Do, Fence, Plan, RawCommand, ReleaseHow, RenewHow, Run, ServersKind, Span, Subject, Wait, Way,
 };
 
-/// Commands that wait on the server: their lesson time is not implemented yet.
-const BLOCKING: [&str; 9] =
-    ["BLPOP", "BRPOP", "BLMOVE", "BRPOPLPUSH", "BZPOPMIN", "BZPOPMAX", "WAIT", "SUBSCRIBE", "PSUBSCRIBE"];
+/// Commands that wait for replicas: what a slow link does to them is not implemented yet.
+const WAITS_FOR_REPLICAS: [&str; 1] = ["WAIT"];
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
@@ -103,7 +102,7 @@ impl Missing {
     fn run(&mut self, run: &Run) {
         for RawCommand { span, words } in &run.commands {
             let name = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
-            if BLOCKING.contains(&name.as_str()) {
+            if WAITS_FOR_REPLICAS.contains(&name.as_str()) {
                 self.add(*span, &format!("{name} (a command that waits)"));
             }
             if words.iter().any(|word| word.contains("{fence}")) {

@@ -6,21 +6,16 @@
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::Duration;
 
 use super::agenda::Class;
-use super::lifetimes::{Lifetimes, is_script};
+use super::blocked::{Waits, waits_for};
+use super::execute::Done;
 use super::links::state_of;
-use super::server::reply_of;
 use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Net, Way};
-use crate::servers::{Conn, ConnectError};
-use crate::trace::{Cause, LinkState, Reply, What};
-
-/// A script that runs longer than this, in *real* time, is ended: nobody else is served meanwhile. The server calls it
-/// busy after 200 ms (`busy-reply-threshold`), so the lesson has its error within a second.
-const SCRIPT_LIMIT: Duration = Duration::from_millis(300);
+use crate::servers::ConnectError;
+use crate::trace::{LinkState, Reply, What};
 
 /// What a client knows after a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +35,8 @@ pub(super) struct Message {
     pub(super) node: String,
     pub(super) cmd: u32,
     pub(super) argv: Vec<String>,
+    /// The event that it is sent for.
+    pub(super) event: Option<usize>,
     pub(super) net: Option<Net>,
     /// None: it is a request. Else what comes back; `Err`: the connection was refused.
     pub(super) reply: Option<Result<Reply, ()>>,
@@ -49,6 +46,13 @@ pub(super) struct Message {
     pub(super) waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
     pub(super) late: Option<LateGrant>,
+}
+
+impl Message {
+    /// The task that waits for the answer; none: it has given up.
+    pub(super) fn waiter_slot(&self) -> Option<usize> {
+        self.waiter.map(|waiter| waiter.slot)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -124,20 +128,23 @@ impl Ctx {
             node: node.clone(),
             cmd,
             argv: argv.to_vec(),
+            event: Some(self.event),
             net,
             reply: None,
             delivered: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
         };
+        let mut kept = None;
         if world.passage(&message) == LinkState::Open {
             let conn = world.conn(self.client, &node).await?;
-            match world.execute(conn.as_deref(), &message, true).await? {
-                None => {
+            match world.execute(conn.as_ref(), &message, true).await? {
+                Done::Nobody => {
                     world.record(What::Refused { cmd });
                     return Ok(Answer::Refused);
                 }
-                Some(reply) => {
+                Done::Waits(answer) => kept = conn.zip(Some(answer)),
+                Done::Reply(reply) => {
                     message.reply = Some(Ok(reply.clone()));
                     if world.passage(&message) == LinkState::Open {
                         world.record(What::Read { cmd });
@@ -147,11 +154,25 @@ impl Ctx {
             }
         }
         world.slots.borrow_mut()[self.slot].excused = true;
-        let id = world.put_on_the_way(message);
-        let timeout = world.plan.clients[self.client].timeout.ms();
-        let t = world.now() + timeout;
-        let wake = WakeAt { t, class: self.class, order: self.order, tag: Tag::Timeout, moves: false };
-        let tag = world.park(self.slot, vec![wake]).await;
+        let id = world.next_message();
+        match kept {
+            Some((conn, answer)) => world.keep_waiting(id, message, conn, true, answer).await?,
+            None => world.travel(id, message),
+        }
+        // A command that waits on the server says itself how long its client is to wait for it.
+        let timeout = match waits_for(argv) {
+            Waits::Never => Some(world.plan.clients[self.client].timeout.ms()),
+            Waits::AtMost(ms) => Some(ms),
+            Waits::ForEver => None,
+        };
+        let wake = timeout.map(|timeout| WakeAt {
+            t: world.now().saturating_add(timeout),
+            class: self.class,
+            order: self.order,
+            tag: Tag::Timeout,
+            moves: false,
+        });
+        let tag = world.park(self.slot, wake.into_iter().collect()).await;
         if tag == Tag::Reply {
             let message = world.messages.borrow_mut().remove(&id);
             return Ok(if let Some(Ok(reply)) = message.and_then(|message| message.reply) {
@@ -164,6 +185,9 @@ impl Ctx {
         }
         if let Some(message) = world.messages.borrow_mut().get_mut(&id) {
             message.waiter = None;
+        }
+        if let Some(blocked) = world.blocked.borrow_mut().get_mut(&id) {
+            blocked.message.waiter = None;
         }
         world.record(What::Timeout { cmd });
         Ok(Answer::Unknown)
@@ -230,18 +254,26 @@ impl World {
         }
         // The client may be gone, and its connection with it: what it has sent travels on a connection of its own.
         let conn = match self.servers.connect(&message.node, self.client_name(message.client)).await {
-            Ok(conn) => Some(conn),
+            Ok(conn) => Some(Rc::new(conn)),
             Err(ConnectError::Refused(_)) => None,
             Err(error) => return Err(Trouble::Environment(error.to_string())),
         };
-        let reply = self.execute(conn.as_ref(), &message, false).await?;
-        message.reply = Some(reply.ok_or(()));
+        match (self.execute(conn.as_ref(), &message, false).await?, conn) {
+            (Done::Reply(reply), _) => message.reply = Some(Ok(reply)),
+            (Done::Waits(answer), Some(conn)) => return self.keep_waiting(id, message, conn, false, answer).await,
+            (Done::Waits(_) | Done::Nobody, _) => message.reply = Some(Err(())),
+        }
+        self.go_back(id, message);
+        Ok(())
+    }
+
+    /// An answer begins its way back.
+    pub(super) fn go_back(self: &Rc<Self>, id: u64, message: Message) {
         if self.passage(&message) == LinkState::Open {
             self.deliver(id, message);
         } else {
             self.travel(id, message);
         }
-        Ok(())
     }
 
     /// A reply is at its client.
@@ -255,95 +287,6 @@ impl World {
             self.answer(waiter.slot, waiter.class, waiter.order);
         } else if let (Some(late), Some(Ok(reply))) = (message.late, &message.reply) {
             self.late_grant(message.client, late, reply);
-        }
-    }
-
-    /// Executes a request on its node: the command itself, then what it did to the keys. `own`: on its client's own
-    /// connection. None: nobody is there.
-    pub(super) async fn execute(
-        &self,
-        conn: Option<&Conn>,
-        message: &Message,
-        own: bool,
-    ) -> Result<Option<Reply>, Trouble> {
-        let node = &message.node;
-        let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(None) };
-        self.freeze(node).await?;
-        let sent = conn.send(&message.argv);
-        tokio::pin!(sent);
-        let scripted = is_script(&message.argv);
-        let mut answer = None;
-        if scripted {
-            answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
-            if answer.is_none() {
-                self.servers.end_script(node).await?;
-            }
-        }
-        let answer = match answer {
-            Some(answer) => answer,
-            None => sent.await,
-        };
-        let reply = match answer {
-            Ok(value) => reply_of(value),
-            // How the connection broke differs from run to run, and is nobody's business.
-            Err(_) if scripted && !self.servers.is_up(node)? => {
-                let text = "ERR the script did not end and could not be stopped: the server was killed";
-                let reply = Reply::Error(text.to_owned());
-                self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
-                self.node_died(node);
-                return Ok(Some(reply));
-            }
-            Err(error) => return Err(Trouble::Environment(format!("{node}: {error}"))),
-        };
-        let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
-        let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
-        let reply = self.exact_ttl(message, &queued, &lifetimes, reply);
-        self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
-        let client = self.client_name(message.client).to_owned();
-        let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
-        self.observe(node, cause, Some(&client), lifetimes).await?;
-        Ok(Some(reply))
-    }
-
-    /// Keeps count of a client's transaction. Answers what has been executed, if this was its end.
-    fn transaction(&self, message: &Message, reply: &Reply) -> Vec<Vec<String>> {
-        let queued = &mut self.clients.borrow_mut()[message.client].queued;
-        let name = message.argv.first().map(|name| name.to_ascii_uppercase()).unwrap_or_default();
-        match (name.as_str(), reply) {
-            ("MULTI", Reply::Status(_)) => _ = queued.insert(message.node.clone(), Vec::new()),
-            ("EXEC" | "DISCARD", _) => return queued.remove(&message.node).unwrap_or_default(),
-            (_, Reply::Status(text)) if text == "QUEUED" => {
-                queued.entry(message.node.clone()).or_default().push(message.argv.clone());
-            }
-            _ => {}
-        }
-        Vec::new()
-    }
-
-    /// A client's own connection to a node. None: refused.
-    pub(super) async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
-        if !self.is_up(node) {
-            return Ok(None);
-        }
-        if let Some(conn) = self.clients.borrow()[client].conns.get(node) {
-            return Ok(Some(Rc::clone(conn)));
-        }
-        match self.servers.connect(node, self.client_name(client)).await {
-            Ok(conn) => {
-                let conn = Rc::new(conn);
-                self.clients.borrow_mut()[client].conns.insert(node.to_owned(), Rc::clone(&conn));
-                Ok(Some(conn))
-            }
-            Err(ConnectError::Refused(_)) => Ok(None),
-            Err(error) => Err(Trouble::Environment(error.to_string())),
-        }
-    }
-
-    /// Forgets every connection to a node that has died.
-    pub(super) fn drop_conns(&self, node: &str) {
-        for client in self.clients.borrow_mut().iter_mut() {
-            client.conns.remove(node);
-            client.queued.remove(node);
         }
     }
 }

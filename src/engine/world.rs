@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::agenda::{Agenda, Place};
+use super::blocked::Blocked;
 use super::clock::Clock;
 use super::keys::{Change, Keys};
 use super::links::Links;
@@ -51,6 +52,8 @@ pub(super) enum Due {
     HappeningEnd(usize),
     /// A message is at its other end.
     Arrive(u64),
+    /// A command has waited on its server as long as it said.
+    Unblock(u64),
     /// Bytes of a slow replication link are at the replica, up to this watermark; so many writes of clients are in them.
     Bytes { replica: String, upto: u64, writes: u64 },
     /// A task is woken.
@@ -136,6 +139,8 @@ pub(super) struct World {
     pub(super) watched: RefCell<BTreeSet<String>>,
     pub(super) links: RefCell<Links>,
     pub(super) messages: RefCell<BTreeMap<u64, Message>>,
+    /// Commands that wait on their servers, by message, in the order in which they began to.
+    pub(super) blocked: RefCell<BTreeMap<u64, Blocked>>,
     /// Set by a task that parks; looked at by the scheduler.
     pub(super) parked: Cell<bool>,
     /// What went wrong inside a task.
@@ -185,6 +190,7 @@ impl World {
             keys: RefCell::default(),
             links: RefCell::default(),
             messages: RefCell::default(),
+            blocked: RefCell::default(),
             parked: Cell::new(false),
             trouble: RefCell::new(None),
             records: RefCell::default(),

@@ -12,7 +12,7 @@ impl What {
             | Self::EventSkipped { event }
             | Self::EventNotRun { event, .. }
             | Self::TryFailed { event, .. } => Some(*event),
-            Self::Send { event, .. } | Self::Warning { event, .. } => *event,
+            Self::Send { event, .. } | Self::Waits { event, .. } | Self::Warning { event, .. } => *event,
             _ => None,
         }
     }
@@ -22,6 +22,7 @@ impl What {
     pub const fn cmd(&self) -> Option<u32> {
         match self {
             Self::Send { cmd, .. }
+            | Self::Waits { cmd, .. }
             | Self::Exec { cmd, .. }
             | Self::Read { cmd }
             | Self::Dropped { cmd, .. }

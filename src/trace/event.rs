@@ -210,6 +210,12 @@ pub enum What {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         event: Option<usize>,
     },
+    /// The server keeps it waiting (`BLPOP`, `WAIT`): it is executed later, when what it waits for comes, or its time is up.
+    Waits {
+        cmd: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        event: Option<usize>,
+    },
     /// The server executed it and answered.
     Exec { cmd: u32, reply: Reply },
     /// The client has read the reply.

@@ -59,7 +59,7 @@ pub struct Acquiring {
     pub lock: String,
     /// Since when.
     pub since: LessonTime,
-    /// A try has failed: the client waits.
+    /// A try has failed, or the server keeps it waiting: the client waits.
     pub waits: bool,
 }
 
@@ -107,7 +107,7 @@ impl State {
         self.t = record.t;
         match &record.what {
             What::EventStart { event } => self.event_started(header, *event),
-            What::TryFailed { event, .. } => {
+            What::TryFailed { event, .. } | What::Waits { event: Some(event), .. } => {
                 if let Some(acquiring) = self.acquiring_mut(*event) {
                     acquiring.waits = true;
                 }

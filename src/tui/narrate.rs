@@ -129,6 +129,9 @@ impl Narrator<'_> {
                 let reply = self.recording.reply(*cmd, until).map(reply_text).unwrap_or_default();
                 ("story.read", vec![("who", self.sender_of(*cmd)), ("reply", reply)])
             }
+            What::Waits { cmd, .. } => {
+                ("story.kept_waiting", vec![("who", self.sender_of(*cmd)), ("command", self.command_of(*cmd))])
+            }
             What::Timeout { cmd } => {
                 ("story.timeout", vec![("who", self.sender_of(*cmd)), ("command", self.command_of(*cmd))])
             }

@@ -1,0 +1,142 @@
+//! What happens to a command at the server: it is executed, and what it did to the keys is written down.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::blocked::{Begun, Pending, Waits, waits_for};
+use super::lifetimes::{Lifetimes, is_script};
+use super::server::reply_of;
+use super::wire::Message;
+use super::world::{Trouble, World};
+use crate::servers::{Conn, ConnectError};
+use crate::trace::{Cause, Reply, What};
+
+/// A script that runs longer than this, in *real* time, is ended: nobody else is served meanwhile. The server calls it
+/// busy after 200 ms (`busy-reply-threshold`), so the lesson has its error within a second.
+const SCRIPT_LIMIT: Duration = Duration::from_millis(300);
+
+/// What has become of a request at its node.
+pub(super) enum Done {
+    /// Nobody is there.
+    Nobody,
+    /// It was executed.
+    Reply(Reply),
+    /// The server keeps it waiting.
+    Waits(Pending),
+}
+
+impl World {
+    /// Executes a request on its node: the command itself, then what it did to the keys, then what waited for that.
+    /// `own`: on its client's own connection.
+    pub(super) async fn execute(
+        self: &Rc<Self>,
+        conn: Option<&Rc<Conn>>,
+        message: &Message,
+        own: bool,
+    ) -> Result<Done, Trouble> {
+        let node = &message.node;
+        let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(Done::Nobody) };
+        self.freeze(node).await?;
+        let answer = if waits_for(&message.argv) == Waits::Never {
+            match self.send(conn, message).await? {
+                Ok(reply) => reply,
+                Err(died) => return Ok(Done::Reply(died)),
+            }
+        } else {
+            match self.begin_waiting(node, conn, &message.argv).await? {
+                Begun::Answered(answer) => reply_of(answer?),
+                Begun::Waits(answer) => return Ok(Done::Waits(answer)),
+            }
+        };
+        let reply = self.executed(message, answer, own).await?;
+        self.serve_blocked().await?;
+        Ok(Done::Reply(reply))
+    }
+
+    /// Sends a command and waits for its reply, of a script not for ever. `Err`: its script never ended, and the server
+    /// is dead.
+    async fn send(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
+        let node = &message.node;
+        let sent = conn.send(&message.argv);
+        tokio::pin!(sent);
+        let scripted = is_script(&message.argv);
+        let mut answer = None;
+        if scripted {
+            answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
+            if answer.is_none() {
+                self.servers.end_script(node).await?;
+            }
+        }
+        let answer = match answer {
+            Some(answer) => answer,
+            None => sent.await,
+        };
+        match answer {
+            Ok(value) => Ok(Ok(reply_of(value))),
+            // How the connection broke differs from run to run, and is nobody's business.
+            Err(_) if scripted && !self.servers.is_up(node)? => {
+                let text = "ERR the script did not end and could not be stopped: the server was killed";
+                let reply = Reply::Error(text.to_owned());
+                self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
+                self.node_died(node);
+                Ok(Err(reply))
+            }
+            Err(error) => Err(Trouble::Environment(format!("{node}: {error}"))),
+        }
+    }
+
+    /// A command has been executed: writes down its reply, and what it did to the keys.
+    pub(super) async fn executed(&self, message: &Message, reply: Reply, own: bool) -> Result<Reply, Trouble> {
+        let node = &message.node;
+        let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
+        let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
+        let reply = self.exact_ttl(message, &queued, &lifetimes, reply);
+        self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
+        let client = self.client_name(message.client).to_owned();
+        let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
+        self.observe(node, cause, Some(&client), lifetimes).await?;
+        Ok(reply)
+    }
+
+    /// Keeps count of a client's transaction. Answers what has been executed, if this was its end.
+    fn transaction(&self, message: &Message, reply: &Reply) -> Vec<Vec<String>> {
+        let queued = &mut self.clients.borrow_mut()[message.client].queued;
+        let name = message.argv.first().map(|name| name.to_ascii_uppercase()).unwrap_or_default();
+        match (name.as_str(), reply) {
+            ("MULTI", Reply::Status(_)) => _ = queued.insert(message.node.clone(), Vec::new()),
+            ("EXEC" | "DISCARD", _) => return queued.remove(&message.node).unwrap_or_default(),
+            (_, Reply::Status(text)) if text == "QUEUED" => {
+                queued.entry(message.node.clone()).or_default().push(message.argv.clone());
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    /// A client's own connection to a node. None: refused.
+    pub(super) async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
+        if !self.is_up(node) {
+            return Ok(None);
+        }
+        if let Some(conn) = self.clients.borrow()[client].conns.get(node) {
+            return Ok(Some(Rc::clone(conn)));
+        }
+        match self.servers.connect(node, self.client_name(client)).await {
+            Ok(conn) => {
+                let conn = Rc::new(conn);
+                self.clients.borrow_mut()[client].conns.insert(node.to_owned(), Rc::clone(&conn));
+                Ok(Some(conn))
+            }
+            Err(ConnectError::Refused(_)) => Ok(None),
+            Err(error) => Err(Trouble::Environment(error.to_string())),
+        }
+    }
+
+    /// Forgets every connection to a node that has died.
+    pub(super) fn drop_conns(&self, node: &str) {
+        for client in self.clients.borrow_mut().iter_mut() {
+            client.conns.remove(node);
+            client.queued.remove(node);
+        }
+    }
+}
