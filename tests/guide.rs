@@ -97,7 +97,7 @@ const WORDS: &str = "
     key ttl process thread timeout resend clock_skew kind single replicated replicas persistence none everysec always
     client node link do at say ask when reply net for
     acquire work idle renew release crash pause restart promote demote flush evict cut hold slow heal
-    config clock_jump power
+    config clock_jump power wait_replicas check not_replicated
     quorum nodes node_timeout redlock cleanup parallel sequential no_quorum on_short keep
     how set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
     validity unchecked checked measured_from send first_try too_late
@@ -112,7 +112,7 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    reentrant fence notify queue wait_replicas mode publish delex resources read write begin commit rollback
+    reentrant fence notify queue mode publish delex resources read write begin commit rollback
     sentinel permits fifo via
 ";
 

@@ -200,6 +200,7 @@ impl World {
     pub(super) fn node_died(&self, node: &str) {
         self.drop_conns(node);
         self.clock.forget(node);
+        self.forget_acks(node);
         if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
             run.up = false;
         }

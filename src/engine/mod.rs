@@ -4,9 +4,11 @@
 //! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
 //! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
 //! - `redlock` is a lock on most of several nodes, `round` the same command on all of them.
+//! - `acks` is what replicas have, for `WAIT`.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
 //!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
 
+mod acks;
 mod agenda;
 mod blocked;
 mod clock;

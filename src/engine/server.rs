@@ -108,14 +108,14 @@ impl World {
         Ok(self.servers.barrier(replica).await?)
     }
 
-    /// Looks at a master after something was done to it, and records what changed.
+    /// Looks at a master after something was done to it, and records what changed. True: it has written.
     pub(super) async fn observe(
         &self,
         node: &str,
         cause: Cause,
         client: Option<&str>,
         lifetimes: Lifetimes,
-    ) -> Result<(), Trouble> {
+    ) -> Result<bool, Trouble> {
         let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
         // Nothing is moved here: a key of which nobody knew yet would stay behind, and the marker would be wrong for it.
         let (mut look, mut heard) = self.look(node, false).await?;
@@ -144,7 +144,7 @@ impl World {
         if wrote {
             self.replicate(node, 1).await?;
         }
-        Ok(())
+        Ok(wrote)
     }
 
     /// Lets what a master has written reach its replicas, as far as their links let it.
@@ -287,6 +287,7 @@ impl World {
     /// A node's place among the others has changed: whatever was known of its clock is void.
     pub(super) fn set_role(&self, node: &str, role: Role, follows: Option<String>) {
         self.clock.forget(node);
+        self.forget_acks(node);
         if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
             run.role = role;
             run.follows = follows;

@@ -4,9 +4,6 @@ use crate::lesson::{
     Acquire, AcquireHow, Do, Fence, Plan, RawCommand, ReleaseHow, RenewHow, Run, ServersKind, Span, Subject, Wait, Way,
 };
 
-/// Commands that wait for replicas: what a slow link does to them is not implemented yet.
-const WAITS_FOR_REPLICAS: [&str; 1] = ["WAIT"];
-
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
 pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
@@ -80,9 +77,6 @@ impl Missing {
         if acquire.fence != Fence::None {
             self.add(span, "`fence`");
         }
-        if acquire.wait_replicas.is_some() {
-            self.add(span, "`wait_replicas`");
-        }
         if acquire.read_mode {
             self.add(span, "`mode: read`");
         }
@@ -101,10 +95,6 @@ impl Missing {
 
     fn run(&mut self, run: &Run) {
         for RawCommand { span, words } in &run.commands {
-            let name = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
-            if WAITS_FOR_REPLICAS.contains(&name.as_str()) {
-                self.add(*span, &format!("{name} (a command that waits)"));
-            }
             if words.iter().any(|word| word.contains("{fence}")) {
                 self.add(*span, "`{fence}`");
             }

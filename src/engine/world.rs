@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::acks::Acks;
 use super::agenda::{Agenda, Place};
 use super::blocked::Blocked;
 use super::clock::Clock;
@@ -141,6 +142,7 @@ pub(super) struct World {
     pub(super) messages: RefCell<BTreeMap<u64, Message>>,
     /// Commands that wait on their servers, by message, in the order in which they began to.
     pub(super) blocked: RefCell<BTreeMap<u64, Blocked>>,
+    pub(super) acks: RefCell<Acks>,
     /// Set by a task that parks; looked at by the scheduler.
     pub(super) parked: Cell<bool>,
     /// What went wrong inside a task.
@@ -190,6 +192,7 @@ impl World {
             keys: RefCell::default(),
             links: RefCell::default(),
             messages: RefCell::default(),
+            acks: RefCell::default(),
             blocked: RefCell::default(),
             parked: Cell::new(false),
             trouble: RefCell::new(None),

@@ -277,6 +277,34 @@ impl Servers {
         set.mark(index).await
     }
 
+    /// How far the master has written its replication stream, bytes.
+    ///
+    /// # Errors
+    /// The node is down, or no master.
+    pub async fn offset(&self, master: &str) -> Result<i64, ServersError> {
+        let (set, index) = self.at(master)?;
+        set.offset(index).await
+    }
+
+    /// How many replicas have all that their master had written up to `offset`.
+    ///
+    /// # Errors
+    /// A node does not answer.
+    pub async fn replicas_with(&self, master: &str, offset: i64) -> Result<usize, ServersError> {
+        let (set, index) = self.at(master)?;
+        set.replicas_with(index, offset).await
+    }
+
+    /// Waits until the master knows of each replica that has got more than what stands at `offset` that it has got that:
+    /// of those that were asked (`WAIT`) right after it.
+    ///
+    /// # Errors
+    /// The node is down, or an answer does not come.
+    pub async fn acknowledged(&self, master: &str, offset: i64) -> Result<(), ServersError> {
+        let (set, index) = self.at(master)?;
+        set.acknowledged(index, offset).await
+    }
+
     /// Waits until the replica has applied all that may pass its link.
     ///
     /// # Errors
