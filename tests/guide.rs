@@ -104,6 +104,8 @@ const WORDS: &str = "
     retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
     pexpire_if_mine pexpire set set_if_free_or_mine del get_del stays by way both request
     choices text if otherwise predict model hint why drop add insert_before insert_after times end
+    resources log once min read write begin commit rollback isolation committed snapshot resource add append guard fence version at_least
+    script database db accepted rejected stale_write lost_update oversold duplicate never_done wrong_reject rejected_write contained row is effects count
     overlap wrong_delete wrong_renewal wrong_overwrite lost_lock orphan abandoned ghost_renewal deadlock starved
     refused unknown error lost not_owner owner victim own_command while held free event
     holder nobody believes granted waited at_most commands order value expired unprotected from to stopped
@@ -112,7 +114,7 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    reentrant fence notify queue mode publish delex resources read write begin commit rollback
+    reentrant notify queue mode publish delex
     sentinel permits fifo via
 ";
 

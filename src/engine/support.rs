@@ -1,7 +1,7 @@
 //! What the format has and the engine cannot do yet is refused by name, before anything runs.
 
 use crate::lesson::{
-    Acquire, AcquireHow, Do, Fence, Plan, RawCommand, ReleaseHow, RenewHow, Run, ServersKind, Span, Subject, Wait, Way,
+    Acquire, AcquireHow, Do, Fence, Plan, ReleaseHow, RenewHow, ServersKind, Span, Subject, Wait, Way,
 };
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
@@ -11,9 +11,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     match plan.servers.kind {
         ServersKind::Single | ServersKind::Replicated { .. } | ServersKind::Quorum { .. } => {}
         ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
-    }
-    for resource in &plan.resources {
-        missing.add(resource.span, "`resources`");
     }
     for lock in &plan.locks {
         if lock.fifo {
@@ -37,18 +34,10 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 if release.publish == Some(true) {
                     missing.add(span, "`publish`");
                 }
-                match &release.how {
-                    ReleaseHow::Delex => missing.add(span, "`how: delex`"),
-                    ReleaseHow::Run(run) => missing.run(run),
-                    ReleaseHow::Lua | ReleaseHow::Del | ReleaseHow::GetDel { .. } => {}
+                if release.how == ReleaseHow::Delex {
+                    missing.add(span, "`how: delex`");
                 }
             }
-            Do::Redis(run) => missing.run(run),
-            Do::Read { .. } => missing.add(span, "`do: read`"),
-            Do::Write { .. } => missing.add(span, "`do: write`"),
-            Do::Begin { .. } => missing.add(span, "`do: begin`"),
-            Do::Commit => missing.add(span, "`do: commit`"),
-            Do::Rollback => missing.add(span, "`do: rollback`"),
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
             _ => {}
         }
@@ -64,18 +53,16 @@ impl Missing {
     }
 
     fn acquire(&mut self, span: Span, acquire: &Acquire) {
-        match &acquire.how {
-            AcquireHow::Reentrant => self.add(span, "`how: reentrant`"),
-            AcquireHow::Run(run) => self.run(run),
-            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } | AcquireHow::Redlock { .. } => {}
+        if acquire.how == AcquireHow::Reentrant {
+            self.add(span, "`how: reentrant`");
         }
         match &acquire.wait {
             Wait::Notify { .. } => self.add(span, "`wait: notify`"),
             Wait::Queue { .. } => self.add(span, "`wait: queue`"),
             Wait::None | Wait::Retry { .. } => {}
         }
-        if acquire.fence != Fence::None {
-            self.add(span, "`fence`");
+        if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
+            self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
         }
         if acquire.read_mode {
             self.add(span, "`mode: read`");
@@ -86,29 +73,15 @@ impl Missing {
     }
 
     fn renew(&mut self, span: Span, how: &RenewHow, for_ever: bool) {
-        match how {
-            RenewHow::Run(run) => self.run(run),
-            _ if for_ever => self.add(span, "renewing a lease without a TTL"),
-            _ => {}
-        }
-    }
-
-    fn run(&mut self, run: &Run) {
-        for RawCommand { span, words } in &run.commands {
-            if words.iter().any(|word| word.contains("{fence}")) {
-                self.add(*span, "`{fence}`");
-            }
+        if for_ever && !matches!(how, RenewHow::Run(_)) {
+            self.add(span, "renewing a lease without a TTL");
         }
     }
 
     fn link(&mut self, plan: &Plan, span: Span, subject: &Subject, way: Way) {
         let Subject::Link(left, right) = subject else { return };
         let is_client = |name: &String| plan.clients.iter().any(|client| client.name == *name);
-        let ends = || left.iter().chain(right);
-        if ends().any(|end| end == "db") {
-            self.add(span, "a link to the database");
-        }
-        if way != Way::Both && !ends().any(is_client) {
+        if way != Way::Both && !left.iter().chain(right).any(is_client) {
             self.add(span, "`way` on a replication link");
         }
     }

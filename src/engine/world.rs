@@ -11,6 +11,8 @@ use super::acks::Acks;
 use super::agenda::{Agenda, Place};
 use super::blocked::Blocked;
 use super::clock::Clock;
+use super::data::DataRun;
+use super::database::Store;
 use super::keys::{Change, Keys};
 use super::links::Links;
 use super::slot::{Slot, Tag};
@@ -73,6 +75,8 @@ pub(super) struct EventRun {
     pub(super) reply: Option<Reply>,
     /// The token of an acquire (of its latest try).
     pub(super) token: Option<String>,
+    /// The value that it has read.
+    pub(super) value: Option<i64>,
     /// An acquire whose lock was lost later, as its client was told.
     pub(super) lost: bool,
     /// Tasks that wait for its start or end.
@@ -92,6 +96,8 @@ pub(super) struct LockRun {
     pub(super) latest_event: Option<usize>,
     /// The token of its latest acquire.
     pub(super) token: Option<String>,
+    /// The fencing token of its latest grant.
+    pub(super) fence: Option<i64>,
     /// It was told that the lock is lost.
     pub(super) told: bool,
     /// It believes that it holds the lock.
@@ -109,6 +115,8 @@ pub(super) struct ClientRun {
     pub(super) conns: BTreeMap<String, Rc<Conn>>,
     /// What waits for its EXEC, by node: a transaction belongs to a connection.
     pub(super) queued: BTreeMap<String, Vec<Vec<String>>>,
+    /// What it knows of the protected data.
+    pub(super) data: DataRun,
     pub(super) rng: fastrand::Rng,
 }
 
@@ -129,6 +137,7 @@ pub(super) struct NodeRun {
 pub(super) struct World {
     pub(super) plan: Rc<Plan>,
     pub(super) servers: Rc<Servers>,
+    pub(super) database: Store,
     pub(super) clock: Clock,
     pub(super) agenda: RefCell<Agenda<Due>>,
     pub(super) slots: RefCell<Vec<Slot>>,
@@ -155,7 +164,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, clock: Clock) -> Self {
+    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, database: Store, clock: Clock) -> Self {
         let names = servers.names();
         let master = names.first().cloned().unwrap_or_default();
         let node = |name: &String| {
@@ -174,6 +183,7 @@ impl World {
             locks: vec![LockRun::default(); plan.locks.len()],
             conns: BTreeMap::new(),
             queued: BTreeMap::new(),
+            data: DataRun::default(),
             rng: token::generator(plan.seed, &client.name),
         });
         let untold = plan.events.iter().enumerate().filter(|(_, event)| event.subject == Subject::None);
@@ -186,6 +196,7 @@ impl World {
             untold: RefCell::new(untold),
             plan,
             servers,
+            database,
             clock,
             agenda: RefCell::default(),
             slots: RefCell::default(),

@@ -7,6 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::data::{ResourceInfo, Sql};
 use super::{LessonTime, Reply, Text};
 
 /// One run: who there was, and what happened.
@@ -41,6 +42,9 @@ pub struct Header {
     pub clients: Vec<ClientInfo>,
     /// The locks, in the lesson's order.
     pub locks: Vec<LockInfo>,
+    /// The protected data, in the lesson's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<ResourceInfo>,
     /// The lesson's events (this variant's), in file order; records point into this list.
     pub events: Vec<EventInfo>,
 }
@@ -218,6 +222,9 @@ pub enum What {
     },
     /// The server executed it and answered.
     Exec { cmd: u32, reply: Reply },
+    /// The database has executed a statement. What a client sends to the database is told like a command: its node is
+    /// [`super::DATABASE`], its words are the statements.
+    Sql(Sql),
     /// The client has read the reply.
     Read { cmd: u32 },
     /// The request never reached the server (cut, or the server died first), or the reply never reached the client.
@@ -238,7 +245,8 @@ pub enum What {
     },
     /// A client begins (or ceases) to believe that it holds a lock.
     Belief { client: String, lock: String, on: bool },
-    /// A client begins (or ceases) to work in the critical section of these locks.
+    /// A client begins (or ceases) to work in the critical section of these locks. Without locks: it is busy with data, which
+    /// by itself is not being inside.
     Works { client: String, task: String, on: bool, locks: Vec<String> },
     /// A client learns that its lock is lost.
     ToldLost {

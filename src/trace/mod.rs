@@ -5,6 +5,7 @@
 //! here knows Redis, the engine, or a terminal.
 
 mod about;
+pub mod data;
 mod detect;
 pub mod event;
 pub mod finding;
@@ -17,6 +18,7 @@ pub mod time;
 pub mod timeline;
 mod verdict;
 
+pub use data::{DATABASE, ResourceInfo, ResourceState, Sql, SqlValue};
 pub use detect::findings;
 pub use event::{
     Cause, ClientInfo, EventInfo, EventKind, Header, KeyOp, KeyState, LinkState, LockInfo, NodeInfo, Outcome, Record,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::data::{self, ResourceState};
 use super::event::{EventKind, Header, KeyState, LinkState, Record, Role, What};
 use super::{LessonTime, Outcome};
 
@@ -16,6 +17,8 @@ pub struct State {
     pub clients: BTreeMap<String, ClientState>,
     /// Links that are not simply open, or hold something; by their two ends.
     pub links: BTreeMap<(String, String), LinkView>,
+    /// The protected data, by name.
+    pub resources: BTreeMap<String, ResourceState>,
     /// The run has ended.
     pub ended: bool,
 }
@@ -46,6 +49,8 @@ pub struct ClientState {
     pub believes: BTreeMap<String, LessonTime>,
     /// Locks in whose critical section it works, by name, with the beginning and how many works there are.
     pub works: BTreeMap<String, (LessonTime, u32)>,
+    /// How many of its tasks are busy with data: in a transaction, or waiting for the database.
+    pub busy: u32,
     /// Acquires under way: event, with its lock, its beginning, and whether a try was refused already.
     pub acquiring: BTreeMap<usize, Acquiring>,
     /// Main program has ended.
@@ -89,7 +94,8 @@ impl State {
             .clients
             .iter()
             .map(|client| (client.name.clone(), ClientState { master: master.clone(), ..ClientState::default() }));
-        Self { nodes: nodes.collect(), clients: clients.collect(), ..Self::default() }
+        let resources = data::initial(&header.resources);
+        Self { nodes: nodes.collect(), clients: clients.collect(), resources, ..Self::default() }
     }
 
     /// The state after the first `count` records.
@@ -131,6 +137,7 @@ impl State {
                 }
             }
             What::Works { client, on, locks, .. } => self.works(record.t, client, *on, locks),
+            What::Sql(sql) => self.executed(sql),
             What::ClientCrashed { client, task } => self.client_crashed(header, client, task.as_deref()),
             What::ClientPaused { client, task: None, until } => {
                 if let Some(client) = self.clients.get_mut(client) {
@@ -213,6 +220,9 @@ impl State {
 
     fn works(&mut self, t: LessonTime, client: &str, on: bool, locks: &[String]) {
         let Some(client) = self.clients.get_mut(client) else { return };
+        if locks.is_empty() {
+            client.busy = if on { client.busy + 1 } else { client.busy.saturating_sub(1) };
+        }
         for lock in locks {
             if on {
                 client.works.entry(lock.clone()).or_insert((t, 0)).1 += 1;
