@@ -21,13 +21,15 @@ async fn watched(plan: &Plan) -> (Trace, Vec<Vec<String>>, Vec<String>) {
     (trace, seen, refused)
 }
 
-/// The commands that the trace says were executed, in order; those that the ACL refused apart.
+/// The commands that the trace says the watched node executed, the first one, in order; those that the ACL refused apart.
+/// What goes to other nodes, or to the database, that monitor cannot see.
 fn told(trace: &Trace) -> (Vec<Vec<String>>, usize) {
+    let first = trace.header.nodes.first().map(|node| &node.name);
     let sent: BTreeMap<u32, Vec<String>> = trace
         .records
         .iter()
         .filter_map(|record| match &record.what {
-            What::Send { cmd, argv, .. } => Some((*cmd, argv.clone())),
+            What::Send { cmd, argv, node, .. } if Some(node) == first => Some((*cmd, argv.clone())),
             _ => None,
         })
         .collect();
@@ -35,10 +37,11 @@ fn told(trace: &Trace) -> (Vec<Vec<String>>, usize) {
     let mut executed = Vec::new();
     for record in &trace.records {
         let What::Exec { cmd, reply } = &record.what else { continue };
+        let Some(sent) = sent.get(cmd) else { continue };
         if matches!(reply, Reply::Error(text) if text.starts_with("NOPERM")) {
             refused += 1;
         } else {
-            executed.push(sent[cmd].clone());
+            executed.push(sent.clone());
         }
     }
     (executed, refused)

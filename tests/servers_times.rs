@@ -52,7 +52,7 @@ fn measure() {
         reuse("reuse a pair, replica promoted", &replicated(1), async |servers| servers.promote("r1").await.unwrap())
             .await;
         reuse("reuse a pair, master killed", &replicated(1), async |servers| {
-            servers.crash("m", CrashKind::Process).await.unwrap()
+            servers.crash("m", CrashKind::Process).await.unwrap();
         })
         .await;
 

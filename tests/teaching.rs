@@ -5,9 +5,12 @@ mod common;
 
 use std::collections::BTreeSet;
 
+use lockscope::engine::Engine;
 use lockscope::lesson::judge::Promise;
-use lockscope::lesson::{self, Answer, Choice, Do, Expected, Lesson, Plan, See, Source};
-use lockscope::trace::{Group, Lang, Text, Verdict};
+use lockscope::lesson::{
+    self, Answer, Choice, Do, Expect, ExpectTime, Expected, Fact, Lesson, Plan, RunFailure, RunLesson, See, Source,
+};
+use lockscope::trace::{Group, Lang, Record, Text, Trace, Verdict, What};
 
 fn lessons() -> Vec<Lesson> {
     let sources = lesson::builtin();
@@ -19,6 +22,14 @@ fn lessons() -> Vec<Lesson> {
             lesson::load(source).unwrap_or_else(|diagnostics| panic!("{name}: {diagnostics:#?}"))
         })
         .collect()
+}
+
+/// The trace of a variant that is all that it says; none, if the server here lacks what it needs.
+fn proven(engine: &mut Engine, plan: &Plan) -> Option<Trace> {
+    match engine.run(plan) {
+        Err(RunFailure::Skipped(_)) => None,
+        _ => Some(common::prove(engine, plan)),
+    }
 }
 
 /// Every text of a lesson that a reader can meet, and where.
@@ -145,7 +156,7 @@ fn every_claim_can_be_seen() {
     for lesson in lessons() {
         let mut unseen: Vec<_> = lesson.misconceptions.iter().collect();
         for plan in &lesson.plans {
-            let trace = common::prove(&mut engine, plan);
+            let Some(trace) = proven(&mut engine, plan) else { continue };
             let findings = lockscope::trace::findings(&trace);
             let end = trace.records.last().map(|record| record.t);
             unseen.retain(|misconception| match &misconception.see {
@@ -271,4 +282,67 @@ fn a_lesson_can_be_taken_apart() {
     let text = "id: x\nvariants:\n  - id: a\n    until: 5s\n  - id: b\n    set:\n      c: {d: 1}\nhook: y\n";
     assert_eq!(changing(text), BTreeSet::from(["b".to_owned()]));
     assert_eq!(without(text, "variants"), "id: x\nhook: y\n");
+}
+
+/// The trace as it is when the player stops at `event`, a question; and when that is.
+fn until(trace: &Trace, event: usize) -> Option<Trace> {
+    let at = trace.records.iter().position(|record| record.what == What::EventStart { event })?;
+    let t = trace.records[at].t;
+    let mut records = trace.records[..at].to_vec();
+    records.push(Record { t, ..trace.records.last()?.clone() });
+    Some(Trace { header: trace.header.clone(), records })
+}
+
+/// Whether all that makes this choice right has happened by then. A fact about a state (who holds, what the key is) is
+/// none that happens: a question may well ask what comes of it.
+fn shown(by_then: &Trace, choice: &Choice) -> bool {
+    let findings = lockscope::trace::findings(by_then);
+    let end = by_then.records.last().map(|record| record.t);
+    let early = |expect: &Expect| match (&expect.what, expect.at) {
+        (Expected::Finding { .. } | Expected::Fact(Fact::Granted { .. } | Fact::Expired(_) | Fact::Stopped(_)), at) => {
+            let choice = Choice { text: Text::default(), when: vec![expect.clone()] };
+            match at {
+                Some(ExpectTime::At(at)) => Some(at) < end,
+                _ => lesson::judge::choice_holds(by_then, &findings, &[choice]) == [true],
+            }
+        }
+        _ => false,
+    };
+    choice.when.iter().all(early)
+}
+
+#[test]
+fn no_question_comes_after_its_answer() {
+    let mut engine = common::engine();
+    let mut asked = 0;
+    for lesson in lessons() {
+        for plan in &lesson.plans {
+            let Some(trace) = proven(&mut engine, plan) else { continue };
+            let findings = lockscope::trace::findings(&trace);
+            for (event, ask) in plan.events.iter().enumerate() {
+                let Do::Ask(ask) = &ask.what else { continue };
+                let Some(by_then) = until(&trace, event) else { continue };
+                let late = match &ask.answer {
+                    Answer::Choices(choices) => {
+                        let right = lesson::judge::choice_holds(&trace, &findings, choices);
+                        choices.iter().zip(right).any(|(choice, right)| right && shown(&by_then, choice))
+                    }
+                    Answer::Predict(expect) => {
+                        let asked = by_then.records.last().map(|record| record.t);
+                        lesson::judge::predicted(&trace, expect).is_some_and(|t| Some(t) < asked)
+                    }
+                    Answer::Model(_) => false,
+                };
+                assert!(
+                    !late,
+                    "{}/{}: the answer can be seen before this is asked: {}",
+                    lesson.id,
+                    plan.variant,
+                    ask.text.get(Lang::En)
+                );
+                asked += 1;
+            }
+        }
+    }
+    assert!(asked >= 30, "only {asked} questions were looked at");
 }

@@ -318,8 +318,17 @@ fn write(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>) -> Do {
         }
     };
     let guard = f.take(cx, "guard").and_then(|node| guard(cx, node)).unwrap_or(Guard::None);
-    if let (Guard::Once, false, Some(entry)) = (guard, append, f.peek("guard")) {
-        cx.error(entry.value.span, "`guard: once` belongs to `append`");
+    if let Some(entry) = f.peek("guard") {
+        match guard {
+            Guard::Once if !append => {
+                cx.error(entry.value.span, "`guard: once` belongs to `append`");
+            }
+            Guard::Version | Guard::AtLeast(_) if append => {
+                cx.error(entry.value.span, "a log has no value and no version")
+                    .help("an `append` can have `guard: once` or `guard: fence`");
+            }
+            _ => {}
+        }
     }
     Do::Write { resource, change: change.unwrap_or(Change::Add(0)), guard }
 }

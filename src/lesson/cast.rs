@@ -240,6 +240,10 @@ pub(super) fn resources(cx: &mut Cx, node: Option<&Node>, torn: &mut bool) -> Ve
             cx.error(name.span, "`min` belongs to a row, not to a log");
         }
         f.end(cx, "a resource");
+        if let Some(twin) = resources.iter().find(|known: &&Resource| known.name.eq_ignore_ascii_case(&name.value)) {
+            let help = "resources are tables, and to a database upper and lower case are the same";
+            cx.error(name.span, format!("{} is called like {}", quoted(&name.value), quoted(&twin.name))).help(help);
+        }
         resources.push(Resource { name: name.value, kind, span: name.span });
     }
     *torn |= cx.errors.len() > before;

@@ -117,7 +117,8 @@ pub(super) fn event(cx: &mut Cx, scene: &Scene, keys: &[Spanned<String>], at: us
         kind => happening_lower::happening(cx, &reading, &mut f, kind, &event.subject),
     };
     if is_action(kind) {
-        if !matches!(kind, EventKind::Work | EventKind::Idle) {
+        // A transaction begins, and is rolled back, without a message.
+        if !matches!(kind, EventKind::Work | EventKind::Idle | EventKind::Begin | EventKind::Rollback) {
             event.net = f.take(cx, "net").and_then(|node| happening_lower::net(cx, node));
         }
         if has_reply(kind) {

@@ -48,7 +48,7 @@ const OPTIONS: &[(&str, &[&str])] = &[
     ("measured_from", &["acquire"]),
     ("mode", &["acquire"]),
     ("model", &["ask"]),
-    ("net", &["acquire", "renew", "release", "redis", "read", "write", "begin", "commit", "rollback"]),
+    ("net", &["acquire", "renew", "release", "redis", "read", "write", "commit"]),
     ("nodes", &["acquire"]),
     ("ok_if", &["acquire", "renew", "release"]),
     ("on_loss", &["work"]),

@@ -1,6 +1,7 @@
 //! Records in plain words: what the story pane and the command log say.
 
 mod commands;
+mod data;
 mod findings;
 
 pub use commands::{command, data_reply, reply_text, sent, short_value, without_token};
@@ -145,7 +146,13 @@ impl Narrator<'_> {
             What::Dropped { reply: false, .. } => ("story.request_lost", vec![]),
             What::Refused { .. } => ("story.no_server", vec![]),
             What::Key { node, key, op, cause, now } => return self.key(node, key, *op, cause, now.as_ref(), state),
-            What::EventEnd { event, outcome, why, .. } => return self.outcome(*event, *outcome, *why, state),
+            What::EventEnd { event, outcome, why, reply } => {
+                let info = self.header().events.get(*event)?;
+                match data::outcome(info.kind, *outcome, reply.is_some()) {
+                    Some(key) => (key, vec![("who", self.client_of(*event))]),
+                    None => return self.outcome(*event, *outcome, *why, state),
+                }
+            }
             What::TryFailed { event, .. } => ("story.tries_again", vec![("who", self.client_of(*event))]),
             // How a job ended is told by its event: a crash or a loss ends it as well.
             What::Works { client, on: true, locks, .. } if !locks.is_empty() => {

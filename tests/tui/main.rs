@@ -2,6 +2,7 @@
 
 mod command;
 mod compare;
+mod data;
 mod far;
 mod interview;
 mod keys;

@@ -4,6 +4,7 @@
 //! screen finds what is in it without walking over what is not ([`Sweep`]).
 
 mod build;
+mod data;
 mod sweep;
 
 pub(super) use build::lanes;
@@ -61,6 +62,11 @@ pub enum LaneKind {
         /// The client.
         client: usize,
     },
+    /// A protected resource: what is stored.
+    Resource {
+        /// Its name.
+        name: String,
+    },
     /// Several clients inside at once.
     Overlap,
     /// Somebody who cannot go on.
@@ -115,6 +121,13 @@ pub enum Fill {
     Slow,
     /// What is sent through the link is gone.
     Cut,
+    /// This is stored.
+    Data {
+        /// A row's value; of a log, how many effects there are.
+        text: String,
+        /// Who wrote it; none: it was so in the beginning.
+        writer: Option<usize>,
+    },
     /// These are inside at once.
     Inside(Vec<usize>),
     /// This is so.
@@ -159,6 +172,10 @@ pub enum Sign {
     Promoted,
     /// The node became a replica.
     Demoted,
+    /// A guard refused the write of this client.
+    Rejected(String),
+    /// A write did this harm to the data.
+    Harmed(FindingKind),
     /// The watchdog looked after the lease, and this came of it.
     Tick(Outcome),
 }

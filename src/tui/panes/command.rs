@@ -4,9 +4,10 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::lesson::Plan;
-use crate::trace::{Value, What};
+use crate::trace::data::Stored;
+use crate::trace::{DATABASE, SqlValue, Value, What};
 use crate::tui::canvas::Canvas;
-use crate::tui::narrate::clock;
+use crate::tui::narrate::{clock, data_reply};
 use crate::tui::recording::Recording;
 use crate::tui::script::{Decision, Kind, decision, file, pieces};
 use crate::tui::strings::Ui;
@@ -44,10 +45,11 @@ pub fn draw(
     let inner = canvas.frame(area, &title, true);
     let wide = usize::from(inner.width);
     let mut page = Page { ui, theme, recording, pos, wide, lines: Vec::new() };
-    page.command(plan, argv);
+    page.command(plan, node, argv);
     page.before(cmd, node, argv);
     page.script(cmd, argv);
-    page.reply(cmd);
+    page.statements(cmd);
+    page.reply(cmd, node);
     let lines = page.lines;
     let most = lines.len().saturating_sub(usize::from(inner.height));
     let skipped = usize::from(scroll).min(most);
@@ -85,8 +87,14 @@ impl Page<'_> {
         self.text(0, self.ui.get(key), self.theme.accent());
     }
 
-    fn command(&mut self, plan: &Plan, argv: &[String]) {
+    fn command(&mut self, plan: &Plan, node: &str, argv: &[String]) {
         self.heading("command.sent");
+        if node == DATABASE {
+            for statement in argv {
+                self.text(2, statement, self.theme.strong());
+            }
+            return;
+        }
         let Some((script, keys, given)) = parts(argv) else {
             self.text(2, &argv.join(" "), self.theme.strong());
             return;
@@ -192,14 +200,45 @@ impl Page<'_> {
         decision(script, reply, changed.count() > 0)
     }
 
-    fn reply(&mut self, cmd: u32) {
+    /// What the database made of each statement: the text as it was sent, what was bound, and how many rows it affected.
+    fn statements(&mut self, cmd: u32) {
+        let records = &self.recording.trace.records[..self.pos.min(self.recording.trace.records.len())];
+        let executed = records.iter().filter_map(|record| match &record.what {
+            What::Sql(sql) if sql.cmd == cmd => Some(sql),
+            _ => None,
+        });
+        for sql in executed.collect::<Vec<_>>() {
+            self.heading("command.executed");
+            self.text(2, &sql.text, self.theme.strong());
+            if !sql.params.is_empty() {
+                let params = sql.params.iter().map(|param| match param {
+                    SqlValue::Int(n) => n.to_string(),
+                    SqlValue::Text(text) => format!("'{text}'"),
+                });
+                let params = params.collect::<Vec<_>>().join(", ");
+                self.text(2, &self.ui.fill("command.bound", &[("values", &params)]), self.theme.text());
+            }
+            let style = if sql.is_rejected() { self.theme.warning() } else { self.theme.text() };
+            self.text(2, &self.ui.fill("command.affected", &[("n", &sql.affected.to_string())]), style);
+            if sql.undone {
+                self.text(2, self.ui.get("command.undone"), self.theme.warning());
+            }
+            if let Some(Stored::Row { value, version, fence }) = &sql.now {
+                let now = format!("value={value} version={version} fence={fence}");
+                self.text(2, &self.ui.fill("command.now", &[("row", &now)]), self.theme.text());
+            }
+        }
+    }
+
+    fn reply(&mut self, cmd: u32, node: &str) {
         let command = self.recording.commands.get(&cmd).copied().unwrap_or_default();
         let read = command.read.is_some_and(|record| record < self.pos);
         let text = match self.recording.reply(cmd, self.pos) {
+            Some(reply) if node == DATABASE => data_reply(self.ui, reply),
             Some(reply) => reply.to_string(),
             None => self.ui.get("command.no_reply_yet").to_owned(),
         };
-        self.heading("command.reply");
+        self.heading(if node == DATABASE { "command.data_reply" } else { "command.reply" });
         self.text(2, &text, self.theme.strong());
         if self.executed(cmd).is_some() && !read {
             self.text(2, self.ui.get("command.unread"), self.theme.warning());

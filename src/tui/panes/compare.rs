@@ -12,7 +12,7 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use super::header::status;
 use super::prose::{self, Paragraph};
 use super::{story, timeline};
-use crate::trace::Finding;
+use crate::trace::{Finding, FindingKind};
 use crate::tui::canvas::Canvas;
 use crate::tui::compare::{Parting, bought};
 use crate::tui::strings::{Ui, secs};
@@ -98,29 +98,39 @@ fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: T
 
 /// A finding in a few words: `overlap A+B 11 s`.
 fn name(ui: Ui, finding: &Finding) -> String {
-    use crate::trace::FindingKind as K;
-    let key = match finding.kind {
-        K::Overlap => "kind.overlap",
-        K::WrongDelete => "kind.wrong_delete",
-        K::WrongRenewal => "kind.wrong_renewal",
-        K::WrongOverwrite => "kind.wrong_overwrite",
-        K::LostLock => "kind.lost_lock",
-        K::StaleWrite => "kind.stale_write",
-        K::LostUpdate => "kind.lost_update",
-        K::Oversold => "kind.oversold",
-        K::Duplicate => "kind.duplicate",
-        K::Orphan => "stuck.orphan",
-        K::Abandoned => "stuck.abandoned",
-        K::GhostRenewal => "stuck.ghost_renewal",
-        K::Deadlock => "stuck.deadlock",
-        K::Starved => "stuck.starved",
-        K::NeverDone => "stuck.never_done",
-        K::WrongReject => "kind.wrong_reject",
-        K::RejectedWrite => "kind.rejected_write",
-        K::Unfair | K::Refused | K::Unknown | K::Error | K::Lost | K::NotOwner => "kind.unfair",
-    };
+    let key = kind_key(finding.kind);
     let by = finding.fields.get("by").cloned().into_iter();
     let who = if finding.who.is_empty() { by.collect::<Vec<_>>() } else { finding.who.clone() }.join("+");
     let gap = if who.is_empty() { "" } else { " " };
     ui.fill("compare.finding", &[("what", ui.get(key)), ("who", &format!("{gap}{who}")), ("t", &secs(finding.from))])
+}
+
+/// The text key of a kind in a few words.
+#[must_use]
+pub const fn kind_key(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Overlap => "kind.overlap",
+        FindingKind::WrongDelete => "kind.wrong_delete",
+        FindingKind::WrongRenewal => "kind.wrong_renewal",
+        FindingKind::WrongOverwrite => "kind.wrong_overwrite",
+        FindingKind::LostLock => "kind.lost_lock",
+        FindingKind::StaleWrite => "kind.stale_write",
+        FindingKind::LostUpdate => "kind.lost_update",
+        FindingKind::Oversold => "kind.oversold",
+        FindingKind::Duplicate => "kind.duplicate",
+        FindingKind::Orphan => "stuck.orphan",
+        FindingKind::Abandoned => "stuck.abandoned",
+        FindingKind::GhostRenewal => "stuck.ghost_renewal",
+        FindingKind::Deadlock => "stuck.deadlock",
+        FindingKind::Starved => "stuck.starved",
+        FindingKind::NeverDone => "stuck.never_done",
+        FindingKind::WrongReject => "kind.wrong_reject",
+        FindingKind::RejectedWrite => "kind.rejected_write",
+        FindingKind::Unfair
+        | FindingKind::Refused
+        | FindingKind::Unknown
+        | FindingKind::Error
+        | FindingKind::Lost
+        | FindingKind::NotOwner => "kind.unfair",
+    }
 }

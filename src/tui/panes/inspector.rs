@@ -5,7 +5,7 @@ use ratatui::style::Style;
 
 use super::prose;
 use crate::trace::state::client_of;
-use crate::trace::{EventKind, KeyState, LessonTime, LinkState, LockInfo, Role, Value, What};
+use crate::trace::{EventKind, KeyState, LessonTime, LinkState, LockInfo, ResourceState, Role, Value, What};
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::short_value;
 use crate::tui::player::Focus;
@@ -69,10 +69,36 @@ impl Pane<'_> {
             let text = self.scene.ui.fill(key, &[("a", a), ("b", b), ("held", &view.held.to_string())]);
             lines.push(vec![(text, self.theme.warning())]);
         }
+        lines.extend(header.resources.iter().filter_map(|info| self.resource(&info.name)));
         if roomy {
             lines.extend(self.clients());
         }
         lines
+    }
+
+    /// What is stored, and who wrote it last.
+    fn resource(&self, name: &str) -> Option<Line> {
+        let ui = self.scene.ui;
+        let (text, writer) = match self.scene.state.resources.get(name)? {
+            ResourceState::Row { value, version, fence, writer } => {
+                let fence = if *fence > 0 { format!(" fence={fence}") } else { String::new() };
+                (format!("{value} (version={version}{fence})"), writer.clone())
+            }
+            ResourceState::Log(lines) => {
+                let keys: Vec<&str> = lines.iter().map(|(key, _)| key.as_str()).collect();
+                let writer = lines.last().map(|(_, writer)| writer.clone());
+                (format!("[{}]", keys.join(", ")), writer)
+            }
+        };
+        let mut line = vec![(format!("{name} "), self.theme.strong()), (text, self.theme.text())];
+        if let Some(writer) = writer {
+            let header = &self.scene.recording.trace.header;
+            let index = header.clients.iter().position(|client| client.name == writer);
+            let style = index.map_or(self.theme.strong(), |index| self.theme.owner(index));
+            line.push((format!(" {} ", ui.get("inspector.written_by")), self.theme.secondary()));
+            line.push((writer, style));
+        }
+        Some(line)
     }
 
     fn node(&self, canvas: &Canvas<'_>, name: &str, roomy: bool, lines: &mut Vec<Line>) {

@@ -17,6 +17,7 @@ pub(crate) fn lanes(trace: &Trace, findings: &[Finding], end: LessonTime) -> Vec
         lane.marks.sort_by_key(|mark| mark.record);
     }
     let mut lanes = build.lanes;
+    lanes.extend(super::data::lanes(trace, findings, end));
     lanes.push(inside_lane(&trace.header, findings, end));
     let stuck = stuck_lane(findings, end);
     if !stuck.stretches.is_empty() {
@@ -31,7 +32,7 @@ impl Lane {
     }
 
     /// From `record` on the lane shows `fill`; `anew`: even if it showed the same before, this is another one.
-    fn show(&mut self, t: LessonTime, record: usize, fill: Option<Fill>, anew: bool) {
+    pub(super) fn show(&mut self, t: LessonTime, record: usize, fill: Option<Fill>, anew: bool) {
         let open = self.stretches.last().filter(|stretch| stretch.end_record == usize::MAX);
         if open.map(|stretch| &stretch.fill) == fill.as_ref() && !(anew && open.is_some()) {
             return;
@@ -42,7 +43,7 @@ impl Lane {
         }
     }
 
-    fn close_last(&mut self, t: LessonTime, record: usize) {
+    pub(super) fn close_last(&mut self, t: LessonTime, record: usize) {
         if let Some(open) = self.stretches.last_mut().filter(|stretch| stretch.end_record == usize::MAX) {
             open.to = t;
             open.end_record = record;

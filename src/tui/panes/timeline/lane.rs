@@ -132,6 +132,7 @@ fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> 
         }
         Fill::Role(Role::Master) => vec![word("inspector.master")],
         Fill::Role(Role::Replica) => vec![word("inspector.replica")],
+        Fill::Data { text, .. } => vec![format!("{text} ").into(), text.clone().into()],
         Fill::Slow => vec![word("lane.slow")],
         Fill::Cut => vec![word("lane.cut")],
         Fill::Paused => vec![word("lane.paused")],
@@ -180,7 +181,7 @@ const fn glyph(fill: &Fill) -> Option<Glyph> {
         Fill::Cut => Glyph::Cut,
         Fill::Inside(_) => Glyph::Inside,
         Fill::Stuck(..) => Glyph::Stuck,
-        Fill::Role(_) | Fill::Owned { .. } | Fill::Believes(_) => return None,
+        Fill::Role(_) | Fill::Owned { .. } | Fill::Believes(_) | Fill::Data { .. } => return None,
     })
 }
 
@@ -198,6 +199,9 @@ fn pattern(theme: Theme, fill: &Fill) -> (&'static str, Style) {
         Fill::Held { .. } => (theme.glyph(Glyph::Held), theme.secondary()),
         Fill::Role(Role::Master) => (theme.glyph(Glyph::Master), theme.text()),
         Fill::Role(Role::Replica) => (theme.glyph(Glyph::Replica), theme.secondary()),
+        Fill::Data { writer, .. } => {
+            (theme.foreign_fill(), writer.map_or(theme.secondary(), |writer| theme.owner(writer)))
+        }
         Fill::Slow => (theme.glyph(Glyph::Slow), theme.warning()),
         Fill::Cut => (theme.glyph(Glyph::Cut), theme.warning()),
         Fill::Inside(_) => (theme.glyph(Glyph::Inside), theme.violation()),
@@ -231,12 +235,15 @@ fn sign(scene: &Scene<'_>, theme: Theme, mark: &Mark) -> (Glyph, Style) {
         Sign::Freed(_) | Sign::Deleted(_) => (Glyph::Freed, plain),
         Sign::Renewed(_) | Sign::Tick(Outcome::Renewed) => (Glyph::Renewed, plain),
         Sign::RenewedByOther(_) => (Glyph::Renewed, theme.violation()),
-        Sign::Vanished(_) | Sign::ToldLost | Sign::Tick(Outcome::Lost) => (Glyph::Violation, theme.violation()),
+        Sign::Vanished(_) | Sign::ToldLost | Sign::Harmed(_) | Sign::Tick(Outcome::Lost) => {
+            (Glyph::Violation, theme.violation())
+        }
         Sign::Refused => (Glyph::Refused, plain),
         Sign::Crashed => (Glyph::Crashed, theme.violation()),
         Sign::Restarted => (Glyph::Restarted, plain),
         Sign::Promoted => (Glyph::Promoted, plain),
         Sign::Demoted => (Glyph::Demoted, plain),
+        Sign::Rejected(_) => (Glyph::Contained, theme.warning()),
         Sign::Tick(_) => (Glyph::Refused, theme.warning()),
     }
 }
@@ -251,6 +258,8 @@ fn note(scene: &Scene<'_>, mark: &Mark) -> Option<String> {
         Sign::Renewed(_) => ui.get("note.renewed").to_owned(),
         Sign::RenewedByOther(client) => ui.fill("note.renewed_by", &[("who", client)]),
         Sign::Vanished(cause) => ui.fill("note.vanished", &[("cause", cause_text(ui, cause)?)]),
+        Sign::Rejected(client) => ui.fill("note.rejected", &[("who", client)]),
+        Sign::Harmed(kind) => ui.get(crate::tui::panes::compare::kind_key(*kind)).to_owned(),
         Sign::Crashed => ui.get("note.crashed").to_owned(),
         Sign::Restarted => ui.get("note.restarted").to_owned(),
         Sign::Promoted => ui.get("note.promoted").to_owned(),

@@ -41,7 +41,7 @@ pub fn rows(scene: &Scene<'_>, detail: Detail) -> Vec<Row> {
     let mut rows = Vec::new();
     for (i, lane) in lanes.iter().enumerate() {
         match &lane.kind {
-            LaneKind::Key { .. } => {
+            LaneKind::Key { .. } | LaneKind::Resource { .. } => {
                 rows.push(Row::Lane(i));
                 if detail == Detail::Full {
                     rows.push(Row::Notes(i));
@@ -131,6 +131,7 @@ pub fn label(scene: &Scene<'_>, row: &Row) -> String {
                 format!("{} {}", " ".repeat(crate::tui::text::width(name(*client))), ui.get("lane.watchdog"))
             }
             LaneKind::Node { node } => format!("{node} {}", ui.get("lane.node")),
+            LaneKind::Resource { name } => name.clone(),
             LaneKind::Overlap => ui.get("lane.overlap").to_owned(),
             LaneKind::Stuck => ui.get("lane.stuck").to_owned(),
         },
