@@ -1,18 +1,18 @@
-//! What the lessons prove, as a page can show it: the table of protections and failures in the guide is made from the
-//! lessons, and whatever else the guide names of them exists.
+//! What the lessons are and what they prove, as pages show it: the lists of lessons in the READMEs and the table of
+//! protections and failures in the guide are made from the lessons, and whatever else the guide names of them exists.
 //!
-//! `BLESS=1 cargo test --test proofs` writes the table anew.
+//! `BLESS=1 cargo test --test proofs` writes lists and table anew.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the guide has failed")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lockscope::lesson::{
-    self, Acquire, AcquireHow, Do, Event, Expected, Guard, Lesson, Plan, ReleaseHow, ServersKind, Subject, Token,
+    self, Acquire, AcquireHow, Do, Event, Expected, Guard, Lesson, Level, Plan, ReleaseHow, ServersKind, Subject, Token,
 };
-use lockscope::trace::{FindingKind, LessonTime, Verdict};
+use lockscope::trace::{FindingKind, Lang, LessonTime, Verdict};
 
 /// A row or a column: what it is called, and which runs may stand in it.
 type Axis = (&'static str, fn(&Lesson, &Plan) -> bool);
@@ -159,10 +159,8 @@ fn lessons() -> Vec<Lesson> {
     lesson::builtin().into_iter().map(|source| lesson::load(source).unwrap()).collect()
 }
 
-fn guide() -> (PathBuf, String) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/README.md");
-    let text = fs::read_to_string(&path).unwrap();
-    (path, text)
+fn guide() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("lessons/README.md")).unwrap()
 }
 
 /// The variants of all lessons, by the name that the guide uses.
@@ -221,20 +219,47 @@ fn table(lessons: &[Lesson]) -> String {
     lines.join("\n") + "\n"
 }
 
-const BEGIN: &str = "<!-- The table is made by: BLESS=1 cargo test --test proofs -->\n";
-const END: &str = "<!-- end of the table -->\n";
+/// Between these two lines a page shows what is made here.
+const BEGIN: &str = "<!-- made from the lessons: BLESS=1 cargo test --test proofs -->\n";
+const END: &str = "<!-- end of what is made -->\n";
 
-#[test]
-fn the_table_is_what_the_lessons_prove() {
-    let (path, text) = guide();
+/// Holds what `page` shows against what it should show, or writes it.
+fn keep(page: &str, made: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+    let text = fs::read_to_string(&path).unwrap();
     let (before, rest) = text.split_once(BEGIN).unwrap();
     let (shown, after) = rest.split_once(END).unwrap();
-    let made = table(&lessons());
     if std::env::var_os("BLESS").is_some() {
         fs::write(path, format!("{before}{BEGIN}{made}{END}{after}")).unwrap();
     } else {
-        assert_eq!(shown, made, "run `BLESS=1 cargo test --test proofs`");
+        assert_eq!(shown, made, "{page}: run `BLESS=1 cargo test --test proofs`");
     }
+}
+
+#[test]
+fn the_table_is_what_the_lessons_prove() {
+    keep("lessons/README.md", &table(&lessons()));
+}
+
+/// All lessons in the order of the catalogue, with the question that each answers.
+fn list(lang: Lang, head: &str, levels: [&str; 3]) -> String {
+    let mut lines = vec![head.to_owned(), "| --- | --- | --- |".to_owned()];
+    for entry in lesson::catalogue::load_all(lesson::builtin()) {
+        let lesson = entry.lesson.unwrap();
+        let level = match lesson.level {
+            Level::Intro => levels[0],
+            Level::Core => levels[1],
+            Level::Advanced => levels[2],
+        };
+        lines.push(format!("| {level} | `{}` | {} |", lesson.id, lesson.question.unwrap().get(lang)));
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn the_lists_are_those_of_the_catalogue() {
+    keep("README.md", &list(Lang::En, "| level | lesson | the question |", ["intro", "core", "advanced"]));
+    keep("README.zh.md", &list(Lang::Zh, "| 级别 | 课程 | 问题 |", ["入门", "核心", "进阶"]));
 }
 
 /// What stands in backticks in a text.
@@ -250,7 +275,7 @@ fn shown(guide: &str) -> &str {
 
 #[test]
 fn what_the_guide_names_exists() {
-    let (_, text) = guide();
+    let text = guide();
     let lessons = lessons();
     let mut known: BTreeSet<String> = variants(&lessons).into_keys().collect();
     known.extend(lessons.iter().map(|lesson| lesson.id.clone()));
