@@ -10,7 +10,8 @@ use std::fs;
 use std::path::Path;
 
 use lockscope::lesson::{
-    self, Acquire, AcquireHow, Do, Event, Expected, Guard, Lesson, Level, Plan, ReleaseHow, ServersKind, Subject, Token,
+    self, Acquire, AcquireHow, Do, Event, Expected, Guard, Lesson, Level, LinkChange, Plan, ReleaseHow, ServersKind,
+    Subject, Token,
 };
 use lockscope::trace::{FindingKind, Lang, LessonTime, Verdict};
 
@@ -41,6 +42,7 @@ const FAILURES: &[Axis] = &[
     }),
     ("restart", |_, plan| happens(plan, |event| matches!(event.what, Do::Restart))),
     ("clock jump", |_, plan| happens(plan, |event| matches!(event.what, Do::ClockJump { .. }))),
+    ("partition", |_, plan| happens(plan, |event| cut(&event.what))),
     ("late write", |lesson, _| expects(lesson, &[FindingKind::StaleWrite, FindingKind::RejectedWrite])),
 ];
 
@@ -87,13 +89,28 @@ const CELLS: &[(&str, &str, &[&str])] = &[
             "interview-final/fence",
         ],
     ),
-    ("Redlock", "pause", &["interview-final/redlock"]),
+    ("Redlock", "pause", &["redlock-pause/unguarded", "redlock-pause/fence", "interview-final/redlock"]),
     (
         "condition, version, once",
         "overrun",
         &["oversell/conditional", "idempotent-business/key", "idempotent-business/version"],
     ),
     ("condition, version, once", "late write", &["unlock-before-commit/version"]),
+    (
+        "token and Lua",
+        "restart",
+        &["restart-without-disk/memory", "restart-without-disk/always", "restart-without-disk/delayed"],
+    ),
+    (
+        "Redlock",
+        "partition",
+        &[
+            "redlock-partition/two-away",
+            "redlock-partition/three-away",
+            "redlock-partition/cut-later",
+            "redlock-partition/deadline",
+        ],
+    ),
 ];
 
 fn acquires(plan: &Plan) -> impl Iterator<Item = &Acquire> {
@@ -138,6 +155,10 @@ fn happens(plan: &Plan, is: impl Fn(&Event) -> bool) -> bool {
 
 const fn of_client(event: &Event) -> bool {
     matches!(event.subject, Subject::Client { .. })
+}
+
+const fn cut(what: &Do) -> bool {
+    matches!(what, Do::Link { change: LinkChange::Cut, .. })
 }
 
 /// A job that takes longer than a lease.

@@ -5,6 +5,7 @@
 //!
 //! From a file to a plan: `yaml` makes a tree of the text, `patch` applies a variant to it, `cast` reads who there is,
 //! `event_lower` and its kin read the story, `expect_lower` what must come of it, and `validate` looks at the whole.
+//! And back: `whatif` changes a variant as another one would, and `emit` writes a tree as a file.
 
 mod action_lower;
 mod ask_lower;
@@ -13,6 +14,7 @@ pub mod catalogue;
 pub mod commands;
 pub mod diagnostic;
 mod duration;
+mod emit;
 mod event_lower;
 pub mod expect;
 mod expect_lower;
@@ -31,6 +33,7 @@ pub mod source;
 mod validate;
 mod vocabulary;
 mod wait_lower;
+pub mod whatif;
 mod words;
 mod yaml;
 

@@ -39,8 +39,13 @@ const MAX_EVENTS: usize = 1000;
 #[expect(clippy::needless_pass_by_value, reason = "a lesson keeps the file that it came from")]
 pub fn load(source: Arc<Source>) -> Result<Lesson, Vec<Diagnostic>> {
     let root = yaml::parse(&source)?;
+    read(&source, &root)
+}
+
+/// Reads a lesson from the tree of its file, or from one that was made from it.
+pub(super) fn read(source: &Arc<Source>, root: &Node) -> Result<Lesson, Vec<Diagnostic>> {
     let mut cx = Cx::default();
-    let lesson = lesson(&mut cx, &source, &root);
+    let lesson = lesson(&mut cx, source, root);
     let mut errors = cx.errors;
     errors.sort_by(|a, b| (a.span.start, &a.message).cmp(&(b.span.start, &b.message)));
     errors.dedup_by(|a, b| a.span == b.span && a.message == b.message);

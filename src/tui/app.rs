@@ -1,21 +1,25 @@
 //! What is on, and how actions change it.
 
+mod answering;
+mod changed;
 mod lesson;
 mod list;
 mod memory;
+mod whatif;
 
 pub use list::{Asking, Filter};
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::answer::{Given, Grade, typed_time};
+use super::answer::Given;
 use super::keys::{Action, Layer};
 use super::player::Player;
 use super::progress::Progress;
 use super::recording::Recording;
 use super::theme::Theme;
 use crate::lesson::catalogue::Entry;
+use crate::lesson::whatif::Written;
 use crate::lesson::{Answer, Ask, Do, Lesson, Plan};
 use crate::trace::Lang;
 
@@ -50,15 +54,20 @@ pub struct App {
     pub quit: bool,
     requests: Vec<Request>,
     touched: BTreeSet<String>,
+    written: Option<Written>,
+    /// How many runs of changed variants were asked for.
+    asked: u32,
 }
 
 /// Which run: entry and variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunKey {
     /// Index into [`App::entries`].
     pub entry: usize,
     /// Index into the lesson's plans.
     pub variant: usize,
+    /// The variant as it is: 0. With changes: their revision.
+    pub whatif: u32,
 }
 
 /// A run, as far as it has come.
@@ -113,6 +122,8 @@ impl App {
             quit: false,
             requests: Vec::new(),
             touched: BTreeSet::new(),
+            written: None,
+            asked: 0,
             entries,
         };
         if start.is_some() {
@@ -135,6 +146,9 @@ impl App {
     /// A run has been made, or has failed. Returns whether it is the one that is shown: those of the other variants are
     /// only put by.
     pub fn ran(&mut self, key: RunKey, run: Run) -> bool {
+        if key.whatif != 0 {
+            return self.ran_whatif(key, run);
+        }
         self.runs.insert(key, run);
         self.resume();
         self.player.as_ref().is_some_and(|player| (player.entry, player.variant) == (key.entry, key.variant))
@@ -150,19 +164,25 @@ impl App {
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         let player = self.player.as_ref()?;
-        self.lesson(player.entry)?.plans.get(player.variant)
+        match self.shown() {
+            Some(shown) => Some(&shown.plan),
+            None => self.lesson(player.entry)?.plans.get(player.variant),
+        }
     }
 
-    /// The run of the plan being played.
+    /// The run of the variant being played, as its author wrote it.
     #[must_use]
     pub fn current_run(&self) -> Option<&Run> {
         let player = self.player.as_ref()?;
-        self.runs.get(&RunKey { entry: player.entry, variant: player.variant })
+        self.runs.get(&RunKey { entry: player.entry, variant: player.variant, whatif: 0 })
     }
 
-    /// Its recording, once there is one.
+    /// What is played, once there is something.
     #[must_use]
     pub fn recording(&self) -> Option<Arc<Recording>> {
+        if let Some(shown) = self.shown() {
+            return Some(Arc::clone(&shown.recording));
+        }
         match self.current_run()? {
             Run::Ready(recording) => Some(Arc::clone(recording)),
             _ => None,
@@ -173,6 +193,10 @@ impl App {
     #[must_use]
     pub fn question(&self) -> Option<(&Ask, Option<Given>)> {
         let (stop, given) = self.player.as_ref()?.question(&*self.recording()?)?;
+        // What was answered was answered for the run without changes.
+        if given.is_some() && self.shown().is_some() {
+            return None;
+        }
         match &self.plan()?.events.get(stop.event)?.what {
             Do::Ask(ask) => Some((ask, given)),
             _ => None,
@@ -198,6 +222,9 @@ impl App {
         }
         if self.opened_command().is_some() {
             return vec![Layer::Command, Layer::Global];
+        }
+        if self.is_changing() {
+            return vec![Layer::WhatIf, Layer::Player, Layer::Global];
         }
         match self.question() {
             Some((ask, None)) => layers.push(match ask.answer {
@@ -258,6 +285,9 @@ impl App {
             self.update_command(action);
             return;
         }
+        if self.player.is_some() && self.update_whatif(action) {
+            return;
+        }
         match action {
             Action::Ending => self.open_ending(),
             Action::OpenCommand => self.open_command(),
@@ -289,6 +319,7 @@ impl App {
                     && let Some(player) = &mut self.player
                 {
                     player.update(action, &recording);
+                    player.settle_down();
                 }
             }
             action => self.update_catalogue(action),
@@ -301,6 +332,7 @@ impl App {
         let Some(player) = &mut self.player else { return false };
         let was_playing = player.playing;
         let changed = player.tick(us, &recording);
+        player.settle_down();
         if was_playing && !player.playing {
             self.remember();
         }
@@ -320,7 +352,7 @@ impl App {
         let Some(lesson) = self.lesson(entry) else { return };
         let plans = lesson.plans.clone();
         for (variant, plan) in plans.into_iter().enumerate() {
-            let key = RunKey { entry, variant };
+            let key = RunKey { entry, variant, whatif: 0 };
             // What failed may work now (a server was installed, say); what is there is kept.
             if !matches!(self.runs.get(&key), Some(Run::Ready(_) | Run::Running)) {
                 self.runs.insert(key, Run::Running);
@@ -342,35 +374,6 @@ impl App {
             let before = player.variant;
             player.change_variant(next);
             self.compare_again(before);
-        }
-    }
-
-    fn has_choice(&self, number: u8) -> bool {
-        matches!(self.question(), Some((Ask { answer: Answer::Choices(choices), .. }, None))
-            if (1..=choices.len()).contains(&usize::from(number)))
-    }
-
-    fn is_typing_a_time(&self) -> bool {
-        matches!(self.question(), Some((Ask { answer: Answer::Predict(_), .. }, None)))
-            && self.player.as_ref().is_some_and(|player| !player.typed.is_empty())
-    }
-
-    fn self_grade(&mut self, number: u8) {
-        let (Some(grade), Some(recording)) = (Grade::from_key(number), self.recording()) else { return };
-        if let Some(player) = &mut self.player {
-            player.grade(grade, &recording);
-        }
-    }
-
-    fn submit(&mut self) {
-        let Some((ask, None)) = self.question() else { return };
-        let given = match &ask.answer {
-            Answer::Choices(_) => None,
-            Answer::Model(_) => Some(Given::Revealed),
-            Answer::Predict(_) => self.player.as_ref().and_then(|player| typed_time(&player.typed)).map(Given::Time),
-        };
-        if let (Some(given), Some(recording), Some(player)) = (given, self.recording(), &mut self.player) {
-            player.answer(given, &recording);
         }
     }
 }

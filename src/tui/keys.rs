@@ -60,6 +60,17 @@ pub enum Action {
     ZoomIn,
     ZoomOut,
     Squeeze,
+    /// The list of what can be changed, or away with it.
+    WhatIf,
+    Undo,
+    Redo,
+    /// The changed lesson as a file.
+    Save,
+    /// A number down or up, by one step or by several.
+    Less,
+    More,
+    MuchLess,
+    MuchMore,
 }
 
 /// Where a key means something. Several layers are active at once; the first that knows the key decides.
@@ -87,6 +98,8 @@ pub enum Layer {
     Command,
     /// Two variants are compared.
     Compare,
+    /// A variant is being changed.
+    WhatIf,
     /// The list of lessons.
     Catalogue,
     /// A lesson.
@@ -192,6 +205,18 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Compare, &[Char('c')], Action::Compare, "c", "key.compare_next", Some(2)),
     b(Layer::Compare, &[Char('d')], Action::Parting, "d", "key.parting", Some(0)),
     b(Layer::Compare, &[Code(C::Esc)], Action::CompareEnd, "esc", "key.compare_end", Some(1)),
+    b(Layer::WhatIf, &[Code(C::Up), Char('k')], Action::Up, "↑", "key.up", None),
+    b(Layer::WhatIf, &[Code(C::Down), Char('j')], Action::Down, "↓", "key.choose", Some(2)),
+    b(Layer::WhatIf, &[Code(C::Left)], Action::Less, "←", "key.less", Some(0)),
+    b(Layer::WhatIf, &[Code(C::Right)], Action::More, "→", "key.more", Some(0)),
+    b(Layer::WhatIf, &[Code(C::Enter)], Action::Submit, "enter", "key.switch", Some(1)),
+    b(Layer::WhatIf, &[Shift(C::Left)], Action::MuchLess, "shift ←", "key.much_less", None),
+    b(Layer::WhatIf, &[Shift(C::Right)], Action::MuchMore, "shift →", "key.much_more", None),
+    b(Layer::WhatIf, &[Char('u')], Action::Undo, "u", "key.undo", Some(1)),
+    b(Layer::WhatIf, &[Char('U'), Ctrl('r')], Action::Redo, "U", "key.redo", Some(4)),
+    b(Layer::WhatIf, &[Char('S')], Action::Save, "S", "key.save", Some(3)),
+    b(Layer::WhatIf, &[Char('c')], Action::Compare, "c", "key.compare", Some(4)),
+    b(Layer::WhatIf, &[Code(C::Esc), Char('w')], Action::Back, "esc", "key.timeline", Some(2)),
     b(Layer::AtEnd, &[Char('e')], Action::Ending, "e", "key.ending", Some(0)),
     Binding {
         layer: Layer::Choices,
@@ -264,6 +289,10 @@ pub const BINDINGS: &[Binding] = &[
         label: "key.jump",
         footer: None,
     },
+    b(Layer::Player, &[Char('w')], Action::WhatIf, "w", "key.what_if", Some(4)),
+    b(Layer::Player, &[Char('u')], Action::Undo, "u", "key.undo", None),
+    b(Layer::Player, &[Char('U'), Ctrl('r')], Action::Redo, "U", "key.redo", None),
+    b(Layer::Player, &[Char('S')], Action::Save, "S", "key.save", None),
     b(Layer::Player, &[Char('c')], Action::Compare, "c", "key.compare", Some(6)),
     b(Layer::Player, &[Char('z')], Action::ZoomIn, "z", "key.zoom", Some(11)),
     b(Layer::Player, &[Char('Z')], Action::ZoomOut, "Z", "key.zoom_out", None),

@@ -23,6 +23,7 @@ pub mod player;
 pub mod progress;
 pub mod proof;
 pub mod recording;
+pub mod save;
 pub mod screen;
 pub mod script;
 pub mod strings;
@@ -30,6 +31,7 @@ pub mod terminal;
 pub mod text;
 pub mod theme;
 pub mod view;
+pub mod whatif;
 pub mod worker;
 
 pub use app::{App, Request, RunKey};

@@ -14,3 +14,4 @@ pub mod prose;
 pub mod question;
 pub mod story;
 pub mod timeline;
+pub mod whatif;

@@ -3,14 +3,22 @@
 //! Every move is a move of the playhead over a finished recording. A question that has not been answered is a wall:
 //! no move goes past it, so nothing that is drawn can give the answer away.
 
+mod pace;
+mod place;
+
 use std::collections::BTreeMap;
 
 pub use super::answer::{Given, Grade};
+pub use pace::{SPEEDS, speed_text};
+pub use place::{Focus, Playhead};
+
 use super::compare::Compare;
 use super::ending::Ending;
 use super::keys::Action;
 use super::recording::{AskStop, Recording};
+use super::whatif::{self, WhatIf};
 use crate::trace::LessonTime;
+use pace::{comfortable, shifted};
 
 /// A lesson being played.
 #[derive(Clone, Debug)]
@@ -41,6 +49,8 @@ pub struct Player {
     pub squeeze: bool,
     /// Another variant that is shown beside this one.
     pub compare: Option<Compare>,
+    /// The variant with changes, while there are any or some are being thought of.
+    pub whatif: Option<WhatIf>,
     /// The command that is shown in full, by number, and how far its page is scrolled.
     pub opened: Option<(u32, u16)>,
     /// The page after the last event, while it is shown.
@@ -50,52 +60,6 @@ pub struct Player {
     /// Microseconds of real time since the playhead came to its stop.
     lingered: u64,
 }
-
-/// A place in a recording.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Playhead {
-    /// Lesson time in microseconds: finer than a record's, so that a slow playhead still moves smoothly.
-    pub us: u64,
-    /// How many records have happened.
-    pub pos: usize,
-}
-
-impl Playhead {
-    /// The lesson time, in whole milliseconds.
-    #[must_use]
-    pub const fn t(self) -> LessonTime {
-        LessonTime(self.us / 1000)
-    }
-
-    const fn at(t: LessonTime, pos: usize) -> Self {
-        Self { us: t.ms() * 1000, pos }
-    }
-}
-
-/// The panes that can be scrolled.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the names are those of the panes")]
-pub enum Focus {
-    #[default]
-    Timeline,
-    Story,
-    Inspector,
-    Log,
-}
-
-impl Focus {
-    const ALL: [Self; 4] = [Self::Timeline, Self::Story, Self::Inspector, Self::Log];
-
-    const fn turned(self, by: usize) -> Self {
-        Self::ALL[(self as usize + by) % Self::ALL.len()]
-    }
-}
-
-/// Slowest and fastest speed, as powers of two.
-pub const SPEEDS: std::ops::RangeInclusive<i8> = -3..=7;
-
-/// A run is played in about this many seconds unless another speed is chosen.
-const COMFORTABLE_S: u64 = 24;
 
 /// How long playing rests on a stop at which something is said or goes wrong, and on any other: microseconds.
 const LINGER_TELLING_US: u64 = 2_400_000;
@@ -125,6 +89,7 @@ impl Player {
             zoom: 0,
             squeeze: false,
             compare: None,
+            whatif: None,
             opened: None,
             ending: None,
             resume: None,
@@ -138,10 +103,16 @@ impl Player {
         self.speed.unwrap_or_else(|| comfortable(recording.timeline.end))
     }
 
+    /// Under which variant answers are kept: those in a changed run are nobody's business.
+    #[must_use]
+    pub fn answering(&self) -> usize {
+        if self.whatif.as_ref().is_some_and(|whatif| whatif.shown.is_some()) { whatif::VARIANT } else { self.variant }
+    }
+
     /// The first question that is still open: nothing after it may be seen.
     #[must_use]
     pub fn wall(&self, recording: &Recording) -> Option<AskStop> {
-        recording.asks.iter().find(|ask| !self.answers.contains_key(&(self.variant, ask.event))).copied()
+        recording.asks.iter().find(|ask| !self.answers.contains_key(&(self.answering(), ask.event))).copied()
     }
 
     /// How many records may be seen.
@@ -154,13 +125,13 @@ impl Player {
     #[must_use]
     pub fn question(&self, recording: &Recording) -> Option<(AskStop, Option<Given>)> {
         let ask = *recording.asks.iter().find(|ask| ask.pos == self.playhead.pos)?;
-        Some((ask, self.answers.get(&(self.variant, ask.event)).copied()))
+        Some((ask, self.answers.get(&(self.answering(), ask.event)).copied()))
     }
 
     /// The same moment of another variant, as far as its own open question lets it be seen.
     #[must_use]
     pub fn beside(&self, variant: usize, recording: &Recording) -> Self {
-        let mut twin = Self { variant, ending: None, scroll: [0; 4], ..self.clone() };
+        let mut twin = Self { variant, ending: None, whatif: None, scroll: [0; 4], ..self.clone() };
         let happened = recording.happened(self.playhead.t()).min(twin.limit(recording));
         // Before the first event nothing has happened in either.
         twin.playhead.pos = if self.playhead.pos == 0 { 0 } else { happened };
@@ -225,7 +196,7 @@ impl Player {
     /// Records an answer to the question at the playhead, if one is open there.
     pub fn answer(&mut self, given: Given, recording: &Recording) {
         if let Some((ask, None)) = self.question(recording) {
-            self.answers.insert((self.variant, ask.event), given);
+            self.answers.insert((self.answering(), ask.event), given);
             self.typed.clear();
             self.lingered = 0;
         }
@@ -234,7 +205,7 @@ impl Player {
     /// Records how the student's own answer compares with the model answer that was revealed.
     pub fn grade(&mut self, grade: Grade, recording: &Recording) {
         if let Some((ask, Some(Given::Revealed | Given::Graded(_)))) = self.question(recording) {
-            self.answers.insert((self.variant, ask.event), Given::Graded(grade));
+            self.answers.insert((self.answering(), ask.event), Given::Graded(grade));
         }
     }
 
@@ -291,6 +262,22 @@ impl Player {
         let target = if self.playhead.us > stop.t.ms() * 1000 { here } else { here.saturating_sub(1) };
         let stop = recording.timeline.stops[target];
         self.go(Playhead::at(stop.t, stop.end), recording);
+    }
+
+    /// What a change does to the run leaves the playhead where the student has put it.
+    pub const fn settle_down(&mut self) {
+        if let Some(whatif) = &mut self.whatif {
+            whatif.home = self.playhead;
+        }
+    }
+
+    /// Goes as near to `place`, which may be of another run, as this one has it.
+    pub fn go_near(&mut self, place: Playhead, recording: &Recording) {
+        if place == Playhead::default() {
+            self.go(place, recording);
+        } else {
+            self.move_to_time(place.us, recording);
+        }
     }
 
     fn move_to_time(&mut self, us: u64, recording: &Recording) {
@@ -370,26 +357,7 @@ impl Player {
         self.hint = false;
         self.typed.clear();
         self.resume = None;
+        self.whatif = None;
         self.lingered = 0;
     }
-}
-
-/// The speed at which a run of this length takes about [`COMFORTABLE_S`] seconds.
-fn comfortable(end: LessonTime) -> i8 {
-    let mut speed = 0;
-    while end.ms() >> speed > COMFORTABLE_S * 1000 && speed < *SPEEDS.end() {
-        speed += 1;
-    }
-    speed
-}
-
-/// `us` times two to the power of `speed`.
-const fn shifted(us: u64, speed: i8) -> u64 {
-    if speed >= 0 { us << speed } else { us >> -speed }
-}
-
-/// `4x`, `1/2x`.
-#[must_use]
-pub fn speed_text(speed: i8) -> String {
-    if speed >= 0 { format!("{}x", 1_u32 << speed) } else { format!("1/{}x", 1_u32 << -speed) }
 }

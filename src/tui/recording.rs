@@ -97,6 +97,24 @@ impl Recording {
         }
     }
 
+    /// Takes away what the author says about the steps from the one of `record` on: it was said of another run. Returns
+    /// the events that have lost their words.
+    pub fn untell(&mut self, record: usize) -> Vec<usize> {
+        let first = self.timeline.stops[self.timeline.stop_of(record)].start;
+        let mut untold = Vec::new();
+        for later in self.trace.records.get(first..).unwrap_or_default() {
+            if let What::EventStart { event } = later.what
+                && let Some(info) = self.trace.header.events.get_mut(event)
+                && info.kind != EventKind::Ask
+                && info.say.take().is_some()
+            {
+                untold.push(event);
+            }
+        }
+        self.telling = telling(&self.trace, &self.timeline, &self.findings);
+        untold
+    }
+
     /// How many records have happened when the instant `t` is over.
     #[must_use]
     pub fn happened(&self, t: LessonTime) -> usize {

@@ -1,6 +1,7 @@
 //! The loop: keys, results, time, and a frame when something has changed.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -12,6 +13,7 @@ use super::keeper::{self, Keeper, Loaded};
 use super::keys::dispatch;
 use super::leave::Leave;
 use super::progress::Progress;
+use super::save;
 use super::strings::Ui;
 use super::terminal::Borrowed;
 use super::theme::Theme;
@@ -83,6 +85,15 @@ pub fn run(
                 app.notice = Some(Ui::new(app.lang).fill("notice.not_saved", &[("why", &why)]));
                 changed = true;
             }
+        }
+        if let Some(written) = app.take_written() {
+            let saved = save::write_new(Path::new("."), &written);
+            let ui = Ui::new(app.lang);
+            app.notice = Some(match saved {
+                Ok(file) => ui.fill("whatif.saved", &[("file", &file)]),
+                Err(error) => ui.fill("whatif.not_saved", &[("why", &error.to_string())]),
+            });
+            changed = true;
         }
         let now = Instant::now();
         let passed = u64::try_from((now - last).as_micros()).unwrap_or(0);

@@ -15,11 +15,13 @@ use super::app::{App, Run};
 use super::canvas::Canvas;
 use super::compare::{Compare, Parting};
 use super::panes::{
-    catalogue, command, compare, ending, footer, header, help, inspector, log, message, question, story, timeline,
+    self, catalogue, command, compare, ending, footer, header, help, inspector, log, message, prose, question, story,
+    timeline,
 };
 use super::player::{Focus, Player};
 use super::recording::Recording;
 use super::strings::Ui;
+use super::whatif::WhatIf;
 use crate::lesson::{Lesson, Plan};
 use crate::trace::{LessonTime, Standing, State, Stop};
 
@@ -148,20 +150,30 @@ pub fn draw(app: &App, buffer: &mut Buffer) -> Option<Position> {
 fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top: Rect, main: Rect) {
     let lesson = app.lesson(player.entry);
     let (Some(lesson), Some(plan), Some(run)) = (lesson, app.plan(), app.current_run()) else { return };
-    let recording = match run {
-        Run::Ready(recording) => recording,
-        Run::Running => {
+    let recording = match (app.shown(), run) {
+        (Some(shown), _) => &shown.recording,
+        (None, Run::Ready(recording)) => recording,
+        (None, Run::Running) => {
             header::waiting(canvas, ui, app.lang, lesson, player.variant, top);
             message::running(canvas, ui, main);
             return;
         }
-        Run::Failed(why) => {
+        (None, Run::Failed(why)) => {
             header::waiting(canvas, ui, app.lang, lesson, player.variant, top);
             message::failed(canvas, ui, why, main);
             return;
         }
     };
-    let scene = Scene::new(app, ui, player, lesson, plan, recording);
+    let mut scene = Scene::new(app, ui, player, lesson, plan, recording);
+    let unchanged = app.unchanged().zip(lesson.plans.get(player.variant));
+    let twin = unchanged.map(|(recording, _)| player.beside(player.variant, recording));
+    let base = unchanged.zip(twin.as_ref());
+    let base = base.map(|((recording, plan), twin)| Scene::new(app, ui, twin, lesson, plan, recording));
+    if let (Some(base), Some(parting)) = (&base, app.shown().and_then(|shown| shown.parting)) {
+        // Whether there is a difference beyond an open question is not to be known yet.
+        let seen = base.may_see(parting.records.0) && scene.may_see(parting.records.1);
+        scene.parting = seen.then_some(parting.t);
+    }
     header::player(canvas, &scene, top);
     if let Some((cmd, scroll)) = player.opened {
         command::draw(canvas, ui, plan, recording, player.playhead.pos, cmd, scroll, main);
@@ -178,6 +190,10 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
         return;
     }
     let side = (main.width * 2 / 5).clamp(34, 64);
+    if let Some(whatif) = player.whatif.as_ref().filter(|whatif| whatif.open) {
+        draw_whatif(canvas, &scene, base.as_ref(), whatif, side, main);
+        return;
+    }
     let asked = question.map(|(ask, given)| question::wanted_height(&scene, ask, given, main.width - side));
     let places = places(&scene, asked, side, main);
     timeline::draw(canvas, &scene, places.timeline);
@@ -187,6 +203,29 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
     }
     inspector::draw(canvas, &scene, places.inspector);
     log::draw(canvas, &scene, places.log);
+}
+
+/// Draws the list of what can be changed in place of the story, and what that buys in place of the log.
+fn draw_whatif(
+    canvas: &mut Canvas<'_>,
+    scene: &Scene<'_>,
+    base: Option<&Scene<'_>>,
+    whatif: &WhatIf,
+    side: u16,
+    main: Rect,
+) {
+    let paragraphs = panes::whatif::bought(scene.app, base, scene, whatif, canvas.theme);
+    let wanted = prose::height(&paragraphs, main.width.saturating_sub(4)).saturating_add(2);
+    let below = wanted.clamp(LEAST_LOG, (main.height / 3).max(LEAST_LOG));
+    let upper = timeline::wanted_height(scene, main.height.saturating_sub(LEAST_LIST + below));
+    let [top, middle, bottom] =
+        Layout::vertical([Constraint::Length(upper), Constraint::Min(0), Constraint::Length(below)]).areas(main);
+    let [list, inspector] = Layout::horizontal([Constraint::Min(0), Constraint::Length(side)]).areas(middle);
+    timeline::draw(canvas, scene, top);
+    panes::whatif::list(canvas, scene, whatif, list);
+    inspector::draw(canvas, scene, inspector);
+    let inner = canvas.frame(bottom, scene.ui.get("pane.compare"), false);
+    prose::draw(canvas, bottom, inner, &paragraphs, 0);
 }
 
 /// Draws two runs, over one axis.
@@ -216,6 +255,7 @@ struct Places {
 const LEAST_TIMELINE: u16 = 8;
 const LEAST_MIDDLE: u16 = 6;
 const LEAST_LOG: u16 = 4;
+const LEAST_LIST: u16 = 8;
 
 /// Places the panes in `area`. `asked`: the rows that an open question needs; it and its choices come before all else.
 /// `side`: the width of the inspector, whose lines are short; what is left is for text.

@@ -2,6 +2,7 @@
 //!
 //! The servers are started on it too, so the first frame never waits for them. A panic in here becomes a message.
 
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -84,9 +85,23 @@ impl Drop for Worker {
     }
 }
 
+/// The next run to make: what somebody waits for at the keyboard first, and of changed variants the latest alone. None:
+/// nobody wants any more.
+fn next(todo: &Receiver<Request>, waiting: &mut VecDeque<Request>) -> Option<Request> {
+    if waiting.is_empty() {
+        waiting.push_back(todo.recv().ok()?);
+    }
+    waiting.extend(todo.try_iter());
+    let latest = waiting.iter().map(|request| request.key.whatif).max().unwrap_or(0);
+    waiting.retain(|request| matches!(request.key.whatif, 0) || request.key.whatif == latest);
+    let changed = waiting.iter().position(|request| request.key.whatif != 0);
+    waiting.remove(changed.unwrap_or(0))
+}
+
 fn work(make_runner: impl FnOnce() -> Box<dyn RunLesson>, todo: &Receiver<Request>, done: &Sender<Message>) {
     let mut runner = make_runner();
-    while let Ok(Request { key, plan }) = todo.recv() {
+    let mut waiting = VecDeque::new();
+    while let Some(Request { key, plan }) = next(todo, &mut waiting) {
         let run = match runner.run(&plan) {
             Ok(trace) => Run::Ready(Arc::new(Recording::new(&plan, trace))),
             Err(RunFailure::Refused(places)) => {

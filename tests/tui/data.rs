@@ -85,7 +85,7 @@ fn run() -> Trace {
 fn played(lang: Lang) -> App {
     let mut app = App::new(entries(), Some(0), PLAIN, lang);
     app.take_requests();
-    app.ran(RunKey { entry: 0, variant: 0 }, Run::Ready(Arc::new(Recording::new(&plan(0), run()))));
+    app.ran(RunKey::default(), Run::Ready(Arc::new(Recording::new(&plan(0), run()))));
     app
 }
 
@@ -139,7 +139,7 @@ fn a_statement_in_full_says_what_was_bound_and_how_many_rows() {
 fn it_fits_a_small_terminal_in_ascii_too() {
     let mut app = App::new(entries(), Some(0), Theme { ascii: true, ..PLAIN }, Lang::En);
     app.take_requests();
-    app.ran(RunKey { entry: 0, variant: 0 }, Run::Ready(Arc::new(Recording::new(&plan(0), run()))));
+    app.ran(RunKey::default(), Run::Ready(Arc::new(Recording::new(&plan(0), run()))));
     press(&mut app, "end");
     let screen = screen(&app, 80, 24).replace("中文", "");
     assert!(screen.contains("stock") && screen.is_ascii(), "{screen}");

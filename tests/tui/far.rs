@@ -46,7 +46,7 @@ fn a_frame_looks_only_at_what_is_near() {
     let draw = |recording: Recording, pos: usize| {
         let mut app = opened(PLAIN, Lang::En);
         let t = recording.trace.records[pos].t;
-        app.ran(RunKey { entry: 0, variant: 0 }, Run::Ready(Arc::new(recording)));
+        app.ran(RunKey::default(), Run::Ready(Arc::new(recording)));
         let player = app.player.as_mut().expect("a lesson is open");
         player.playhead.pos = pos + 1;
         player.playhead.us = t.ms() * 1000;

@@ -49,7 +49,7 @@ fn failover() -> Trace {
 fn played(theme: Theme, lang: Lang) -> App {
     let mut app = App::new(entries(), Some(0), theme, lang);
     app.take_requests();
-    app.ran(RunKey { entry: 0, variant: 0 }, Run::Ready(Arc::new(Recording::new(&plan(0), failover()))));
+    app.ran(RunKey::default(), Run::Ready(Arc::new(Recording::new(&plan(0), failover()))));
     app
 }
 

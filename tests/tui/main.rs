@@ -14,6 +14,7 @@ mod sizes;
 mod strings;
 mod timeline;
 mod truth;
+mod whatif;
 mod worker;
 mod wrong_delete;
 
@@ -41,6 +42,7 @@ fn press(app: &mut App, keys: &str) {
             "pageup" => (KeyCode::PageUp, KeyModifiers::NONE),
             "tab" => (KeyCode::Tab, KeyModifiers::NONE),
             "backspace" => (KeyCode::Backspace, KeyModifiers::NONE),
+            "ctrl-r" => (KeyCode::Char('r'), KeyModifiers::CONTROL),
             "ctrl-c" => (KeyCode::Char('c'), KeyModifiers::CONTROL),
             key => (KeyCode::Char(key.chars().next().expect("a key")), KeyModifiers::NONE),
         };

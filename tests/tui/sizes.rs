@@ -6,11 +6,13 @@ use lockscope::tui::{App, Theme};
 use super::wrong_delete::{PLAIN, entries, opened};
 use super::{press, screen};
 
-/// Every width at heights where something changes, and every height at such widths.
+/// All that are too small, every width and every height once, and those that terminals have.
 fn sizes() -> impl Iterator<Item = (u16, u16)> {
-    let wide = (0..=250).flat_map(|width| [1, 16, 24].map(move |height| (width, height)));
-    let high = (0..=80).flat_map(|height| [0, 1, 60, 80, 100, 250].map(move |width| (width, height)));
-    wide.chain(high)
+    let small = (0..=60).flat_map(|width| (0..=16).map(move |height| (width, height)));
+    let wide = (60..=250).map(|width| (width, 16 + width * 7 % 65));
+    let high = (16..=80).map(|height| (60 + height * 37 % 191, height));
+    let usual = [(80, 24), (100, 30), (120, 36), (160, 45), (200, 50), (250, 80), (60, 80), (250, 16)];
+    small.chain(wide).chain(high).chain(usual)
 }
 
 fn draw_all(app: &App) {

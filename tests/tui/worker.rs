@@ -11,7 +11,7 @@ use lockscope::tui::{Request, RunKey};
 
 use super::wrong_delete::{ByHand, plan};
 
-const KEY: RunKey = RunKey { entry: 0, variant: 0 };
+const KEY: RunKey = RunKey { entry: 0, variant: 0, whatif: 0 };
 
 /// The next message; a thread that says nothing for this long is broken.
 fn next(worker: &Worker) -> Message {

@@ -32,9 +32,12 @@ impl App {
         let Some(player) = &self.player else { return };
         let Some(lesson) = self.lesson(player.entry) else { return };
         let count = lesson.plans.len();
-        let before = player.compare.as_ref().map_or(player.variant, |compare| compare.other);
-        let variant = player.variant;
-        let other = (1..=count).map(|by| (before + by) % count.max(1)).find(|other| *other != variant);
+        // A changed run stands beside the one without changes first.
+        let (variant, changed) = (player.variant, self.shown().is_some());
+        let before = player.compare.as_ref().map(|compare| compare.other);
+        let first = if changed { variant } else { variant + 1 };
+        let from = before.map_or(first, |before| before + 1);
+        let other = (from..from + count).map(|at| at % count.max(1)).find(|other| *other != variant || changed);
         let ui = Ui::new(self.lang);
         let Some(other) = other else {
             self.notice = Some(ui.get("compare.alone").to_owned());
@@ -161,6 +164,7 @@ impl App {
             self.notice = Some(Ui::new(self.lang).get("ending.nowhere").to_owned());
             return;
         };
+        self.leave_whatif();
         if variant != here {
             self.settle();
             if let Some(player) = &mut self.player {

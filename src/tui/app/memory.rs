@@ -30,6 +30,10 @@ impl App {
 
     /// Takes over what has been seen and answered in the open lesson.
     pub(super) fn remember(&mut self) {
+        // Progress is made in the lesson, not in what was made of it.
+        if self.shown().is_some() {
+            return;
+        }
         let (Some(open), Some(recording)) = (&self.player, self.recording()) else { return };
         if open.playhead.pos == 0 && open.answers.is_empty() {
             return;
@@ -60,6 +64,9 @@ impl App {
     /// Notes where the student is: before another lesson or variant is shown, and before the end.
     pub fn settle(&mut self) {
         self.remember();
+        if self.shown().is_some() {
+            return;
+        }
         let (Some(open), Some(plan), Some(Run::Ready(_))) = (&self.player, self.plan(), self.current_run()) else {
             return;
         };
@@ -138,7 +145,7 @@ impl App {
     #[must_use]
     pub fn recording_of(&self, variant: usize) -> Option<&super::Recording> {
         let entry = self.player.as_ref()?.entry;
-        match self.runs.get(&RunKey { entry, variant })? {
+        match self.runs.get(&RunKey { entry, variant, whatif: 0 })? {
             Run::Ready(recording) => Some(recording),
             _ => None,
         }

@@ -24,7 +24,13 @@ const LEAST: u16 = 7;
 
 /// Draws `one`, which is played, and the `other` variant.
 pub fn draw(canvas: &mut Canvas<'_>, one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, area: Rect) {
-    let paragraphs = change(one, other, parting, canvas.theme);
+    // What a change buys is seen from the run without it.
+    let paragraphs = if one.app.shown().is_some() && one.player.variant == other.player.variant {
+        let back = parting.map(|parting| Parting { records: (parting.records.1, parting.records.0), ..parting });
+        change(other, one, back, canvas.theme)
+    } else {
+        change(one, other, parting, canvas.theme)
+    };
     let lines = prose::height(&paragraphs, area.width.saturating_sub(4)).saturating_add(2);
     let below = lines.min(area.height / 3);
     let most = area.height.saturating_sub(below) / 2;
@@ -54,13 +60,17 @@ pub fn draw(canvas: &mut Canvas<'_>, one: &Scene<'_>, other: &Scene<'_>, parting
 /// What a variant is called and how it ends, for the title of its timeline.
 #[must_use]
 pub fn title(scene: &Scene<'_>) -> String {
-    let plan = scene.plan.variant_title.get(scene.app.lang);
-    let name = if plan.is_empty() { &scene.plan.variant } else { plan };
+    let plan = scene.lesson.plans.get(scene.player.variant).unwrap_or(scene.plan);
+    let changed = scene.player.whatif.as_ref().filter(|whatif| whatif.shown.is_some());
+    let changed = changed.and_then(|whatif| super::whatif::title(scene.ui, whatif));
+    let title = plan.variant_title.get(scene.app.lang);
+    let name = changed.as_deref().unwrap_or(if title.is_empty() { &plan.variant } else { title });
     format!("{} {name} · {}", scene.player.variant + 1, status(scene.ui, scene.app.theme, scene.standing).0)
 }
 
 /// Where they part, and what the change buys; nothing that a question still asks for.
-fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: Theme) -> Vec<Paragraph> {
+#[must_use]
+pub fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, theme: Theme) -> Vec<Paragraph> {
     let ui = one.ui;
     let plain = |text: String, style| Paragraph { sign: String::new(), text, style, spaced: false };
     let mut paragraphs = Vec::new();

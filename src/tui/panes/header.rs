@@ -75,8 +75,10 @@ pub fn player(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let lang = scene.app.lang;
     let title = lesson.title.get(lang);
     let whole = variant_text(scene.ui, lang, lesson, scene.player.variant, false);
+    let changed = scene.player.whatif.as_ref().and_then(|whatif| super::whatif::title(scene.ui, whatif));
     let short = room < ROOMY || width(title) + width(&whole) + 3 > room;
     let variant = if short { variant_text(scene.ui, lang, lesson, scene.player.variant, true) } else { whole };
+    let variant = changed.map_or(variant, |changed| format!("{} {changed}", theme.glyph(Glyph::Differs)));
     let name = format!("{} · {title}", lesson.id);
     // Each may take what the other leaves; where both are long, the variant tells more.
     let variant = cut(&variant, (room * 3 / 5).max(room.saturating_sub(width(title) + 3)));

@@ -1,0 +1,36 @@
+//! How keys answer the question at the playhead.
+
+use super::App;
+use crate::lesson::{Answer, Ask};
+use crate::tui::answer::{Given, Grade, typed_time};
+
+impl App {
+    pub(super) fn has_choice(&self, number: u8) -> bool {
+        matches!(self.question(), Some((Ask { answer: Answer::Choices(choices), .. }, None))
+            if (1..=choices.len()).contains(&usize::from(number)))
+    }
+
+    pub(super) fn is_typing_a_time(&self) -> bool {
+        matches!(self.question(), Some((Ask { answer: Answer::Predict(_), .. }, None)))
+            && self.player.as_ref().is_some_and(|player| !player.typed.is_empty())
+    }
+
+    pub(super) fn self_grade(&mut self, number: u8) {
+        let (Some(grade), Some(recording)) = (Grade::from_key(number), self.recording()) else { return };
+        if let Some(player) = &mut self.player {
+            player.grade(grade, &recording);
+        }
+    }
+
+    pub(super) fn submit(&mut self) {
+        let Some((ask, None)) = self.question() else { return };
+        let given = match &ask.answer {
+            Answer::Choices(_) => None,
+            Answer::Model(_) => Some(Given::Revealed),
+            Answer::Predict(_) => self.player.as_ref().and_then(|player| typed_time(&player.typed)).map(Given::Time),
+        };
+        if let (Some(given), Some(recording), Some(player)) = (given, self.recording(), &mut self.player) {
+            player.answer(given, &recording);
+        }
+    }
+}
