@@ -5,11 +5,8 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use lockscope::engine::Engine;
 use lockscope::lesson::judge::Promise;
-use lockscope::lesson::{
-    self, Answer, Choice, Do, Expect, ExpectTime, Expected, Fact, Lesson, Plan, RunFailure, RunLesson, See, Source,
-};
+use lockscope::lesson::{self, Answer, Choice, Do, Expect, ExpectTime, Expected, Fact, Lesson, Plan, See, Source};
 use lockscope::trace::{Group, Lang, Record, Text, Trace, Verdict, What};
 
 fn lessons() -> Vec<Lesson> {
@@ -22,14 +19,6 @@ fn lessons() -> Vec<Lesson> {
             lesson::load(source).unwrap_or_else(|diagnostics| panic!("{name}: {diagnostics:#?}"))
         })
         .collect()
-}
-
-/// The trace of a variant that is all that it says; none, if the server here lacks what it needs.
-fn proven(engine: &mut Engine, plan: &Plan) -> Option<Trace> {
-    match engine.run(plan) {
-        Err(RunFailure::Skipped(_)) => None,
-        _ => Some(common::prove(engine, plan)),
-    }
 }
 
 /// Every text of a lesson that a reader can meet, and where.
@@ -156,7 +145,7 @@ fn every_claim_can_be_seen() {
     for lesson in lessons() {
         let mut unseen: Vec<_> = lesson.misconceptions.iter().collect();
         for plan in &lesson.plans {
-            let Some(trace) = proven(&mut engine, plan) else { continue };
+            let Some(trace) = common::trace(&mut engine, plan) else { continue };
             let findings = lockscope::trace::findings(&trace);
             let end = trace.records.last().map(|record| record.t);
             unseen.retain(|misconception| match &misconception.see {
@@ -317,7 +306,7 @@ fn no_question_comes_after_its_answer() {
     let mut asked = 0;
     for lesson in lessons() {
         for plan in &lesson.plans {
-            let Some(trace) = proven(&mut engine, plan) else { continue };
+            let Some(trace) = common::trace(&mut engine, plan) else { continue };
             let findings = lockscope::trace::findings(&trace);
             for (event, ask) in plan.events.iter().enumerate() {
                 let Do::Ask(ask) = &ask.what else { continue };

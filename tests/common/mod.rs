@@ -5,7 +5,7 @@
 pub mod monitor;
 
 use lockscope::engine::{ClockKind, Engine};
-use lockscope::lesson::{Judgement, Plan, RunLesson, judge};
+use lockscope::lesson::{Judgement, Plan, RunFailure, RunLesson, judge};
 use lockscope::servers::Binary;
 use lockscope::trace::Trace;
 
@@ -20,6 +20,15 @@ pub fn run(engine: &mut Engine, plan: &Plan) -> (Trace, Judgement) {
     let trace = engine.run(plan).unwrap_or_else(|failure| panic!("{}: {failure:#?}", name(plan)));
     let judgement = judge(plan, &trace);
     (trace, judgement)
+}
+
+/// The trace of one variant; none where the server here lacks what it needs.
+pub fn trace(engine: &mut Engine, plan: &Plan) -> Option<Trace> {
+    match engine.run(plan) {
+        Ok(trace) => Some(trace),
+        Err(RunFailure::Skipped(_)) => None,
+        Err(failure) => panic!("{}: {failure:#?}", name(plan)),
+    }
 }
 
 /// Runs one variant and wants it to be all that it says.
