@@ -4,8 +4,9 @@
 //! - from a change in a what-if to the frame that shows its run, on the built-in lesson whose run is the longest, the run
 //!   on a real server included (the aim: under 50 ms).
 
+#![expect(clippy::unwrap_used, reason = "shares the tests' terminal, which cannot go on without one")]
+
 #[path = "../tests/cli_support/mod.rs"]
-#[allow(dead_code, reason = "the tests use all of it")]
 mod cli_support;
 
 use std::sync::Arc;
