@@ -279,6 +279,8 @@ impl World {
             self.agenda
                 .borrow_mut()
                 .remove_where(|due| matches!(due, Due::Bytes { replica, .. } if *replica == follower));
+            // What the new master has done to its keys since it is one comes through the runtime: not before it is let.
+            self.servers.barrier(&follower).await?;
             self.arrived(&follower, &Cause::Replication)?;
         }
         Ok(())
