@@ -98,6 +98,7 @@ const WORDS: &str = "
     client node link do at say ask when reply net for
     acquire work idle renew release crash pause restart promote demote flush evict cut hold slow heal
     quorum nodes node_timeout redlock cleanup parallel sequential no_quorum on_short keep
+    reentrant permits order any fifo mode unfair first second
     how set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
     validity unchecked checked measured_from send first_try too_late
     retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
@@ -111,8 +112,8 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    reentrant fence notify queue wait_replicas mode publish delex resources read write begin commit rollback
-    sentinel config clock_jump power permits fifo via
+    fence notify queue wait_replicas publish delex resources read write begin commit rollback
+    sentinel config clock_jump power via
 ";
 
 #[test]

@@ -52,10 +52,7 @@ impl Ctx {
                 };
                 ttl.map_or_else(|| "0".to_owned(), |ttl| ttl.ms().to_string())
             }
-            Piece::Now => {
-                let skew = world.plan.clients[self.client].clock_skew_ms;
-                world.now().saturating_add_signed(skew).to_string()
-            }
+            Piece::Now => self.clock().to_string(),
             // Refused before the run: there are no fencing tokens yet.
             Piece::Fence => String::new(),
             Piece::Reply(id) => {

@@ -21,14 +21,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     for resource in &plan.resources {
         missing.add(resource.span, "`resources`");
     }
-    for lock in &plan.locks {
-        if lock.fifo {
-            missing.add(lock.span, "`order: fifo`");
-        }
-        if lock.permits != 1 {
-            missing.add(lock.span, "`permits`");
-        }
-    }
     for event in &plan.events {
         let span = event.span;
         if let Some(via) = &event.via {
@@ -37,7 +29,9 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         match &event.what {
             Do::Acquire(acquire) => missing.acquire(span, acquire),
             Do::Renew(renew) => {
-                missing.renew(span, &renew.how, renew.ttl.is_none());
+                if let RenewHow::Run(run) = &renew.how {
+                    missing.run(run);
+                }
             }
             Do::Release(release) => {
                 if release.publish == Some(true) {
@@ -73,9 +67,12 @@ impl Missing {
 
     fn acquire(&mut self, span: Span, acquire: &Acquire) {
         match &acquire.how {
-            AcquireHow::Reentrant => self.add(span, "`how: reentrant`"),
             AcquireHow::Run(run) => self.run(run),
-            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } | AcquireHow::Redlock { .. } => {}
+            AcquireHow::SetNxPx
+            | AcquireHow::Setnx
+            | AcquireHow::SetnxExpire { .. }
+            | AcquireHow::Reentrant
+            | AcquireHow::Redlock { .. } => {}
         }
         match &acquire.wait {
             Wait::Notify { .. } => self.add(span, "`wait: notify`"),
@@ -88,19 +85,8 @@ impl Missing {
         if acquire.wait_replicas.is_some() {
             self.add(span, "`wait_replicas`");
         }
-        if acquire.read_mode {
-            self.add(span, "`mode: read`");
-        }
-        if let Some(watchdog) = &acquire.watchdog {
-            self.renew(span, &watchdog.how, acquire.ttl.is_none());
-        }
-    }
-
-    fn renew(&mut self, span: Span, how: &RenewHow, for_ever: bool) {
-        match how {
-            RenewHow::Run(run) => self.run(run),
-            _ if for_ever => self.add(span, "renewing a lease without a TTL"),
-            _ => {}
+        if let Some(RenewHow::Run(run)) = acquire.watchdog.as_ref().map(|watchdog| &watchdog.how) {
+            self.run(run);
         }
     }
 

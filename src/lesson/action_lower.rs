@@ -81,7 +81,10 @@ fn acquire(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>) -> Acquire {
     let effective = if own_ttl { Ttl::new(ttl) } else { r.ttl };
     let how = acquire_how(cx, r, f, effective);
     let redlock = matches!(how, AcquireHow::Redlock { .. });
-    let token = f.take(cx, "token").and_then(|node| token(cx, r, node)).unwrap_or(Token::Unique);
+    // Whoever takes a lock once more must be known again.
+    let known = Token::Parts { process: true, thread: true };
+    let by_default = if how == AcquireHow::Reentrant { known } else { Token::Unique };
+    let token = f.take(cx, "token").and_then(|node| token(cx, r, node)).unwrap_or(by_default);
     let flag = |cx: &mut Cx, f: &mut Fields<'_>, key: &'static str, words: &[(&str, bool)], default: bool| {
         f.take(cx, key).and_then(|node| cx.choose(node, key, words)).unwrap_or(default)
     };
@@ -150,6 +153,11 @@ fn acquire_how(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, ttl: Ttl) -> Ac
             }
         }
         _ => {}
+    }
+    let permits = r.lock.and_then(|lock| r.scene.locks.get(lock)).map_or(1, |lock| lock.permits);
+    if let (Some(node), true) = (written, permits > 1 && how != AcquireHow::SetNxPx) {
+        let help = "leave `how` out: a permit is taken with a script of its own; or write your own commands with `run`";
+        cx.misfit(node.span, format!("this takes the whole lock, which has {permits} permits"), &[help]);
     }
     only_with(cx, f, "gap", matches!(how, AcquireHow::SetnxExpire { .. }), "how: setnx_expire");
     let redlock = matches!(how, AcquireHow::Redlock { .. });

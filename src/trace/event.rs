@@ -80,6 +80,27 @@ pub struct LockInfo {
     pub key: String,
     /// How long a grant lasts unless renewed; none: for ever.
     pub ttl: Option<LessonTime>,
+    /// How many may be inside at once.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub permits: u32,
+    /// Whoever has waited longest is to be next.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fifo: bool,
+}
+
+impl Default for LockInfo {
+    fn default() -> Self {
+        Self { name: String::new(), key: String::new(), ttl: None, permits: 1, fifo: false }
+    }
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+const fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// One event of the lesson file, as the reader is told about it.
@@ -237,7 +258,14 @@ pub enum What {
         now: Option<KeyState>,
     },
     /// A client begins (or ceases) to believe that it holds a lock.
-    Belief { client: String, lock: String, on: bool },
+    /// `read`: as a reader, who may be inside beside other readers.
+    Belief {
+        client: String,
+        lock: String,
+        on: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        read: bool,
+    },
     /// A client begins (or ceases) to work in the critical section of these locks.
     Works { client: String, task: String, on: bool, locks: Vec<String> },
     /// A client learns that its lock is lost.
@@ -349,9 +377,26 @@ pub struct KeyState {
     /// The deadline could not be computed exactly from the command's own numbers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub approximate: bool,
-    /// The client whose command last created or replaced the value.
+    /// The client whose command last created or replaced the value; of a hash of counts, the one that made its first
+    /// field with a count above zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
+    /// Of a hash of counts: whoever made its other fields, each once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
+}
+
+impl KeyState {
+    /// Everybody who owns a part of it. As a rule it is one client, or nobody.
+    pub fn owners(&self) -> impl Iterator<Item = &str> {
+        self.owner.iter().chain(&self.also).map(String::as_str)
+    }
+
+    /// Whether `client` is one of its owners.
+    #[must_use]
+    pub fn is_owned_by(&self, client: &str) -> bool {
+        self.owners().any(|owner| owner == client)
+    }
 }
 
 /// A key's content.

@@ -44,6 +44,8 @@ pub struct ClientState {
     pub master: String,
     /// Locks that it believes it holds, by name, with the beginning of the belief.
     pub believes: BTreeMap<String, LessonTime>,
+    /// Locks that it last took as a reader, by name.
+    pub reads: BTreeSet<String>,
     /// Locks in whose critical section it works, by name, with the beginning and how many works there are.
     pub works: BTreeMap<String, (LessonTime, u32)>,
     /// Acquires under way: event, with its lock, its beginning, and whether a try was refused already.
@@ -121,9 +123,14 @@ impl State {
                     };
                 }
             }
-            What::Belief { client, lock, on } => {
+            What::Belief { client, lock, on, read } => {
                 if let Some(client) = self.clients.get_mut(client) {
                     if *on {
+                        if *read {
+                            client.reads.insert(lock.clone());
+                        } else {
+                            client.reads.remove(lock);
+                        }
                         client.believes.entry(lock.clone()).or_insert(record.t);
                     } else {
                         client.believes.remove(lock);

@@ -12,3 +12,4 @@ mod judge;
 mod notes;
 mod plan;
 mod quorum;
+mod shared;

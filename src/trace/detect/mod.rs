@@ -13,6 +13,7 @@ mod orphan;
 mod overlap;
 mod spells;
 mod starved;
+mod unfair;
 mod wrong;
 
 use std::collections::BTreeMap;
@@ -44,7 +45,7 @@ trait Detector {
 /// Everything that `trace` shows, in the order in which it began; of one record, in the order of FORMAT §10.
 #[must_use]
 pub fn findings(trace: &Trace) -> Vec<Finding> {
-    let mut detectors: [Box<dyn Detector>; 9] = [
+    let mut detectors: [Box<dyn Detector>; 10] = [
         Box::<overlap::Overlap>::default(),
         Box::<wrong::Wrong>::default(),
         Box::<lost_lock::LostLock>::default(),
@@ -53,6 +54,7 @@ pub fn findings(trace: &Trace) -> Vec<Finding> {
         Box::<ghost_renewal::GhostRenewal>::default(),
         Box::<deadlock::Deadlock>::default(),
         Box::<starved::Starved>::default(),
+        Box::<unfair::Unfair>::default(),
         Box::<note::Note>::default(),
     ];
     let header = &trace.header;
