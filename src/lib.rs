@@ -4,6 +4,7 @@ pub mod check;
 pub mod cli;
 pub mod engine;
 pub mod lesson;
+pub mod resource;
 pub mod servers;
 pub mod trace;
 pub mod tui;

@@ -5,8 +5,9 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use lockscope::lesson::{self, Answer, Choice, Do, Lesson, See};
-use lockscope::trace::{Lang, Text};
+use lockscope::lesson::judge::Promise;
+use lockscope::lesson::{self, Answer, Choice, Do, Expected, Lesson, Plan, See, Source};
+use lockscope::trace::{Group, Lang, Text, Verdict};
 
 fn lessons() -> Vec<Lesson> {
     let sources = lesson::builtin();
@@ -69,8 +70,6 @@ fn nothing_that_a_reader_needs_is_missing() {
         ] {
             assert!(there, "{id}: {part} is missing");
         }
-        let verdicts: BTreeSet<_> = lesson.plans.iter().map(|plan| plan.verdict.value).collect();
-        assert!(verdicts.len() >= 2, "{id}: no variant changes the verdict");
         for plan in &lesson.plans {
             let proven = plan
                 .events
@@ -161,4 +160,115 @@ fn every_claim_can_be_seen() {
         let unseen: Vec<_> = unseen.iter().map(|misconception| misconception.truth.get(Lang::En)).collect();
         assert!(unseen.is_empty(), "{}: no variant shows this: {unseen:#?}", lesson.id);
     }
+}
+
+/// What is wrong in a variant, as it says itself: its verdict, and each violation with those who take part in it.
+fn wrong(plan: &Plan) -> (Verdict, BTreeSet<String>) {
+    let violations = plan.expect.iter().filter_map(|expect| match &expect.what {
+        Expected::Finding { kind, who, fields } if kind.group() != Group::Note => {
+            let fields: Vec<_> = fields.iter().map(|(name, value)| format!("{name} {}", value.value)).collect();
+            Some(format!("{} {who:?} {fields:?}", kind.name()))
+        }
+        _ => None,
+    });
+    (plan.verdict.value, violations.collect())
+}
+
+/// Lessons whose variants all hold: what they compare is who is let in and who is refused.
+const ALL_HOLD: &[&str] = &["redlock-majority", "redlock-partition"];
+
+#[test]
+fn some_variant_makes_a_difference() {
+    for lesson in lessons() {
+        let different: BTreeSet<_> = lesson.plans.iter().map(wrong).collect();
+        if ALL_HOLD.contains(&lesson.id.as_str()) {
+            let only = [(Verdict::Held, BTreeSet::new())];
+            assert!(different.iter().eq(&only), "{}: not all of it holds: {different:?}", lesson.id);
+        } else {
+            assert!(different.len() >= 2, "{}: in all variants the same goes wrong: {different:?}", lesson.id);
+        }
+    }
+}
+
+/// A lesson's text without one key of the top level and all that belongs to it.
+fn without(text: &str, key: &str) -> String {
+    let mut inside = false;
+    let mut kept = String::new();
+    for line in text.split_inclusive('\n') {
+        if line.starts_with(|first: char| first.is_ascii_alphabetic()) {
+            inside = line.split(':').next() == Some(key);
+        }
+        if !inside {
+            kept.push_str(line);
+        }
+    }
+    kept
+}
+
+/// The ids of a lesson's variants that change the story: those that do more than judge it.
+fn changing(text: &str) -> BTreeSet<String> {
+    let changes = ["set", "drop", "add", "servers", "lock", "locks", "clients", "resources"];
+    let mut of = None;
+    let mut ids = BTreeSet::new();
+    for line in text.split_once("\nvariants:\n").map_or("", |(_, variants)| variants).lines() {
+        if line.starts_with(|first: char| first.is_ascii_alphabetic()) {
+            break;
+        }
+        if let Some(id) = line.strip_prefix("  - id: ") {
+            of = Some(id);
+        }
+        let key = line.strip_prefix("    ").and_then(|line| line.split(':').next());
+        if let (Some(of), Some(key)) = (of, key)
+            && changes.contains(&key)
+        {
+            ids.insert(of.to_owned());
+        }
+    }
+    ids
+}
+
+/// The story as it is without any variant's changes, to be run; `until` where only variants say when it ends.
+fn unchanged(lesson: &Lesson) -> Plan {
+    let mut text = lesson.source.text.clone();
+    for key in ["variants", "misconceptions"] {
+        text = without(&text, key);
+    }
+    text.push_str("verdict: held\nexpect: []\n");
+    let until = lesson.plans.iter().filter_map(|plan| plan.until).max();
+    if let Some(until) = until.filter(|_| !text.contains("\nuntil:")) {
+        text.extend(["until: ", until.yaml().as_str(), "\n"]);
+    }
+    let name = format!("{} without its variants", lesson.source.name);
+    let lesson = lesson::load(Source::new(name.clone(), text)).unwrap_or_else(|errors| panic!("{name}: {errors:#?}"));
+    lesson.plans.into_iter().next().expect("one plan")
+}
+
+/// A fix that could be taken away with nobody noticing proves nothing. So each variant that changes the story is held
+/// against the story without the change: one of its own promises must be broken there.
+#[test]
+fn every_fix_is_noticed_when_it_is_taken_away() {
+    let mut engine = common::engine();
+    let mut looked_at = 0;
+    for lesson in lessons() {
+        let changing = changing(&lesson.source.text);
+        let base = unchanged(&lesson);
+        let (trace, _) = common::run(&mut engine, &base);
+        for plan in lesson.plans.iter().filter(|plan| changing.contains(&plan.variant)) {
+            let promised = Plan { verdict: plan.verdict.clone(), expect: plan.expect.clone(), ..base.clone() };
+            let judgement = lesson::judge(&promised, &trace);
+            let own = [Promise::Verdict, Promise::Happens, Promise::NothingElse, Promise::Fact];
+            let noticed = judgement.verdict != plan.verdict.value
+                || judgement.failures.iter().any(|failure| own.contains(&failure.promise));
+            assert!(noticed, "{}/{}: all that it expects is so without its change as well", lesson.id, plan.variant);
+            looked_at += 1;
+        }
+    }
+    assert!(looked_at >= 15, "only {looked_at} variants were looked at: is this still how lessons are written?");
+}
+
+#[test]
+fn a_lesson_can_be_taken_apart() {
+    let text = "id: x\nvariants:\n  - id: a\n    until: 5s\n  - id: b\n    set:\n      c: {d: 1}\nhook: y\n";
+    assert_eq!(changing(text), BTreeSet::from(["b".to_owned()]));
+    assert_eq!(without(text, "variants"), "id: x\nhook: y\n");
 }

@@ -145,7 +145,6 @@ impl Blocks {
                 fill(&words.reply, &[("reply", &reply), ("t", &at.yaml())])
             }
             Seen::RunEnded(t) => fill(&words.run_ended, &[("t", &t.yaml())]),
-            Seen::NotRecorded => words.not_recorded.clone(),
         }]
     }
 

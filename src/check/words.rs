@@ -30,7 +30,7 @@ words! {
     broken, contained, stuck, inconclusive, held,
     expected, seen, warning,
     nothing_else, one_choice, one_value, nothing, times, caused_at, no_choice, choices, no_value, values,
-    reply, no_reply, run_ended, not_recorded, unrun,
+    reply, no_reply, run_ended, unrun,
     refused_plan, engine,
     differs, differs_at, differs_header, first_run, other_run, no_record,
     nothing_selected, nothing_matches, trace_not_written, repeated, summary,

@@ -34,6 +34,9 @@ impl World {
         message: &Message,
         own: bool,
     ) -> Result<Done, Trouble> {
+        if let Some(request) = &message.sql {
+            return Ok(Done::Reply(self.execute_sql(message, request)?));
+        }
         let node = &message.node;
         let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(Done::Nobody) };
         self.freeze(node).await?;

@@ -53,8 +53,7 @@ impl Ctx {
                 ttl.map_or_else(|| "0".to_owned(), |ttl| ttl.ms().to_string())
             }
             Piece::Now => self.clock().to_string(),
-            // Refused before the run: there are no fencing tokens yet.
-            Piece::Fence => String::new(),
+            Piece::Fence => self.fence().map(|fence| fence.to_string()).unwrap_or_default(),
             Piece::Reply(id) => {
                 let event = world.plan.events.iter().position(|event| event.id.as_deref() == Some(id.as_str()));
                 match event.and_then(|event| world.event_run(event, |run| run.reply.clone())) {

@@ -138,10 +138,13 @@ impl World {
             if !working.is_empty() {
                 self.record_works(slot, &working, false);
             }
+            self.set_busy(slot, false);
+            self.end_transaction(client, Some(slot));
             left.extend(events);
             self.end_slot(slot);
         }
         if task.is_none() || task == Some("main") {
+            self.end_transaction(client, None);
             self.clients.borrow_mut()[client].main_over = true;
             self.all_beliefs_end(client);
         }

@@ -3,13 +3,17 @@
 //! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
 //! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
 //! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
-//! - `ways` is what a lock is made of, and the commands that go with it; `redlock` is a lock on most of several nodes, `round` the same command on all of them.
+//! - `ways` is what a lock is made of, and the commands that go with it; `redlock` is a lock on most of several nodes,
+//!   `round` the same command on all of them.
+//! - `data` is what they do with the protected data, `database` the other end of that.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
 //!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
 
 mod agenda;
 mod blocked;
 mod clock;
+mod data;
+mod database;
 mod execute;
 mod fill;
 mod guards;
@@ -36,9 +40,10 @@ use std::rc::Rc;
 pub use clock::ClockKind;
 pub use support::unsupported;
 
-use crate::lesson::{Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
+use crate::lesson::{Do, Fence, Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
 use crate::servers::{Binary, Fleet, Persistence, Servers, Setup, Shape};
 use crate::trace::Trace;
+use recipes::fence_key;
 use world::Trouble;
 
 /// How often a run is begun anew because the machine was too busy for its freeze to hold. A slip needs a deadline within
@@ -50,6 +55,7 @@ const ATTEMPTS: u32 = 20;
 pub struct Engine {
     runtime: tokio::runtime::Runtime,
     fleet: Fleet,
+    database: database::Store,
     clock: ClockKind,
 }
 
@@ -60,7 +66,7 @@ impl Engine {
     /// When the operating system refuses the runtime.
     pub fn new(binary: Binary, clock: ClockKind) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { runtime, fleet: Fleet::new(binary), clock })
+        Ok(Self { runtime, fleet: Fleet::new(binary), database: database::Store::default(), clock })
     }
 
     async fn run_plan(&self, plan: &Plan) -> Result<Trace, RunFailure> {
@@ -72,7 +78,7 @@ impl Engine {
         for _ in 0..ATTEMPTS {
             let servers = Rc::new(self.fleet.prepare(&setup(plan)).await.map_err(environment)?);
             self.meets_needs(plan, &servers).await?;
-            if let Some(trace) = run_on(&servers, self.fleet.binary(), plan, self.clock).await? {
+            if let Some(trace) = run_with(&servers, &self.database, self.fleet.binary(), plan, self.clock).await? {
                 return Ok(trace);
             }
         }
@@ -130,7 +136,17 @@ pub async fn run_on(
     plan: &Plan,
     clock: ClockKind,
 ) -> Result<Option<Trace>, RunFailure> {
-    match sched::run(Rc::new(plan.clone()), Rc::clone(servers), clock, binary).await {
+    run_with(servers, &database::Store::default(), binary, plan, clock).await
+}
+
+async fn run_with(
+    servers: &Rc<Servers>,
+    database: &database::Store,
+    binary: &Binary,
+    plan: &Plan,
+    clock: ClockKind,
+) -> Result<Option<Trace>, RunFailure> {
+    match sched::run(Rc::new(plan.clone()), Rc::clone(servers), database.clone(), clock, binary).await {
         Ok(trace) => Ok(Some(trace)),
         Err(Trouble::Slip) => Ok(None),
         Err(Trouble::Environment(text)) => Err(RunFailure::Environment(text)),
@@ -152,7 +168,11 @@ pub fn setup(plan: &Plan) -> Setup {
         Keeps::Always => Persistence::Always,
     };
     let locks = plan.locks.iter().map(|lock| lock.key.clone());
-    let keys = locks.chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
+    let fences = plan.events.iter().filter_map(|event| match &event.what {
+        Do::Acquire(acquire) if acquire.fence == Fence::Script => Some(fence_key(&plan.locks[event.lock?].key)),
+        _ => None,
+    });
+    let keys = locks.chain(fences).chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
     Setup { shape, persistence, keys }
 }
 

@@ -169,6 +169,7 @@ impl World {
         }
         self.record(What::TaskEnded { client: self.client_name(client).to_owned(), task: task.to_owned() });
         if task == "main" {
+            self.end_transaction(client, None);
             self.clients.borrow_mut()[client].main_over = true;
             self.all_beliefs_end(client);
         }
@@ -212,7 +213,7 @@ impl World {
                         lost || run.outcome.is_some_and(|outcome| outcomes.contains(&outcome))
                     }
                     Test::Reply(pattern) => run.reply.as_ref().is_some_and(|reply| pattern.matches(reply)),
-                    Test::Value(_) => false,
+                    Test::Value(value) => run.value == Some(*value),
                 })
             }),
         }
@@ -341,6 +342,11 @@ impl Ctx {
                 self.spend(span.map(LessonTime::ms)).await;
                 Ok(End::of(Outcome::Done))
             }
+            Do::Read { resource } => self.read(resource).await,
+            Do::Write { resource, change, guard } => self.write(resource, change, *guard).await,
+            Do::Begin { snapshot } => self.begin(*snapshot),
+            Do::Commit => self.commit().await,
+            Do::Rollback => Ok(self.rollback()),
             _ => Err(Trouble::Engine("an action that was to be refused has been run".to_owned())),
         }
     }

@@ -6,11 +6,11 @@
 use super::program::End;
 use super::round::Asking;
 use super::token;
-use super::ways::Made;
+use super::ways::{ACQUIRE_FENCED, Made};
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
 use crate::lesson::{
-    Acquire, AcquireHow, Do, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
+    Acquire, AcquireHow, Do, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
 };
 use crate::trace::{LessonTime, Outcome, Reply, What, Why};
 
@@ -27,6 +27,11 @@ pub(super) fn words(parts: &[&str]) -> Vec<String> {
 
 pub(super) fn eval(script: &str, key: &str, args: &[&str]) -> Vec<String> {
     [&["EVAL", script, "1", key], args].concat().into_iter().map(str::to_owned).collect()
+}
+
+/// The counter of fencing tokens that the acquire script keeps beside a lock's key.
+pub(super) fn fence_key(key: &str) -> String {
+    format!("{key}:fence")
 }
 
 /// What an answer means: success, a plain no, or neither.
@@ -79,7 +84,7 @@ impl Ctx {
                 let valid_until = acquire.ttl.map(|ttl| (measured_from + ttl.ms()).saturating_sub(drift(ttl.ms())));
                 if !acquire.validity.checked || valid_until.is_none_or(|until| until > world.now()) {
                     self.granted(acquire, lock, valid_until);
-                    break end;
+                    break self.fenced(acquire, lock, end).await?;
                 }
                 end = End { outcome: Outcome::Refused, why: Some(Why::TooLate), reply: end.reply };
             }
@@ -110,6 +115,13 @@ impl Ctx {
         let key = lock.key.as_str();
         let (index, _) = self.lock_of();
         let end = match &acquire.how {
+            AcquireHow::SetNxPx | AcquireHow::Setnx if acquire.fence == Fence::Script => {
+                let mut words = words(&["EVAL", ACQUIRE_FENCED, "2", key, &fence_key(key), token]);
+                if acquire.how == AcquireHow::SetNxPx {
+                    words.extend(acquire.ttl.map(|ttl| ttl.ms().to_string()));
+                }
+                judge(self.command(words).await?, is_yes, Outcome::Granted, Outcome::Refused)
+            }
             AcquireHow::SetNxPx | AcquireHow::Reentrant => {
                 let argv = self.take(acquire, self.world.made_of(self.client, index), key, token);
                 judge(self.command(argv).await?, is_yes, Outcome::Granted, Outcome::Refused)
@@ -172,6 +184,12 @@ impl Ctx {
         if acquire.accept_own && self.world.made_of(self.client, lock) == Made::Value {
             let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if value == token);
             let own = judge(self.command(words(&["GET", key])).await?, mine, Outcome::Granted, Outcome::Refused);
+            if own.outcome == Outcome::Granted && acquire.fence == Fence::Script {
+                // As long as it is mine nobody else has drawn: the counter still stands at my own number.
+                let got = self.command(words(&["GET", &fence_key(key)])).await?;
+                let number = |reply: &Reply| matches!(reply, Reply::Bulk(text) if text.parse::<i64>().is_ok());
+                return Ok(judge(got, number, Outcome::Granted, Outcome::Error));
+            }
             if own.outcome == Outcome::Granted {
                 return Ok(own);
             }
@@ -207,6 +225,34 @@ impl Ctx {
             Some(Do::Acquire(acquire)) => acquire.ttl,
             _ => world.plan.locks[lock].ttl,
         }
+    }
+
+    /// The lock is granted; the fencing token comes with it, or has to be drawn. A lock whose token could not be had is
+    /// given back: without it the data would not know whom to believe.
+    async fn fenced(&self, acquire: &Acquire, lock: usize, end: End) -> Result<End, Trouble> {
+        let world = &self.world;
+        let with_it = match (&acquire.fence, &end.reply) {
+            (Fence::Script, Some(Reply::Int(fence))) => Some(*fence),
+            (Fence::Script, Some(Reply::Bulk(text))) => text.parse().ok(),
+            _ => None,
+        };
+        world.lock_run(self.client, lock, |run| run.fence = with_it);
+        if acquire.fence != Fence::Database {
+            return Ok(end);
+        }
+        let Some(failed) = self.draw_fence(lock).await? else { return Ok(end) };
+        world.end_guards(self.client, lock);
+        world.belief_ends(self.client, lock);
+        let token = world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
+        let key = &world.plan.locks[lock].key;
+        match acquire.how {
+            AcquireHow::Redlock { sequential, .. } => {
+                let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
+                self.let_go(key, &token, asking).await?;
+            }
+            _ => _ = self.command(Self::give_back(world.made_of(self.client, lock), key, &token, acquire.ttl)).await?,
+        }
+        Ok(failed)
     }
 
     fn granted(&self, acquire: &Acquire, lock: usize, valid_until: Option<u64>) {

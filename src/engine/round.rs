@@ -5,7 +5,7 @@
 
 use super::execute::Done;
 use super::slot::{Tag, WakeAt};
-use super::wire::{Answer, Ctx, Message, Waiter};
+use super::wire::{Answer, Ctx, Message};
 use super::world::{Trouble, World};
 use crate::lesson::{Net, ServersKind};
 use crate::trace::{LinkState, Reply, What};
@@ -58,7 +58,10 @@ impl Ctx {
 
     async fn round(&self, nodes: &[String], argv: &[String], net: Option<Net>) -> Result<Vec<Answer>, Trouble> {
         let world = &self.world;
-        let messages: Vec<Message> = nodes.iter().map(|node| self.message_to(node, argv, net)).collect();
+        let messages: Vec<Message> = nodes
+            .iter()
+            .map(|node| Message { late: None, ..self.send(node.clone(), argv.to_vec(), None, net) })
+            .collect();
         let mut answers = vec![Answer::Unknown; nodes.len()];
         let mut pending = Vec::new();
         for (i, mut message) in messages.into_iter().enumerate() {
@@ -136,34 +139,6 @@ impl World {
             messages.remove(&id);
         } else if let Some(message) = messages.get_mut(&id) {
             message.waiter = None;
-        }
-    }
-}
-
-impl Ctx {
-    /// A command for `node`, sent now.
-    fn message_to(&self, node: &str, argv: &[String], net: Option<Net>) -> Message {
-        let world = &self.world;
-        let cmd = world.next_cmd();
-        world.record(What::Send {
-            cmd,
-            client: world.client_name(self.client).to_owned(),
-            task: self.task.clone(),
-            node: node.to_owned(),
-            argv: argv.to_vec(),
-            event: Some(self.event),
-        });
-        Message {
-            client: self.client,
-            node: node.to_owned(),
-            cmd,
-            argv: argv.to_vec(),
-            event: Some(self.event),
-            net,
-            reply: None,
-            delivered: None,
-            waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
-            late: None,
         }
     }
 }

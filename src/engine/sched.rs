@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::clock::{Clock, ClockKind};
+use super::database::{Store, infos};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Plan, Subject};
 use crate::servers::{Binary, NodeRole, Servers};
@@ -16,11 +17,13 @@ const MOST_RECORDS: usize = 50_000;
 pub(super) async fn run(
     plan: Rc<Plan>,
     servers: Rc<Servers>,
+    database: Store,
     clock: ClockKind,
     binary: &Binary,
 ) -> Result<Trace, Trouble> {
+    database.prepare(&servers, &plan)?;
     let header = header(&plan, &servers, clock, binary);
-    let world = Rc::new(World::new(plan, servers, Clock::start(clock)));
+    let world = Rc::new(World::new(plan, servers, database, Clock::start(clock)));
     world.begin().await?;
     world.enter_plan();
     let run = world.run_to_the_end().await;
@@ -186,6 +189,7 @@ fn header(plan: &Plan, servers: &Servers, clock: ClockKind, binary: &Binary) -> 
         nodes: nodes.collect(),
         clients: plan.clients.iter().map(|client| ClientInfo { name: client.name.clone() }).collect(),
         locks: locks.collect(),
+        resources: infos(plan),
         events: events.collect(),
     }
 }

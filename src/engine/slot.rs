@@ -68,6 +68,8 @@ pub(super) struct Slot {
     pub(super) working: Vec<usize>,
     /// Those of them whose loss stops the work.
     pub(super) stoppable: Vec<usize>,
+    /// It waits for the database.
+    pub(super) busy: bool,
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
     parked: Vec<(Place, WakeAt)>,
     paused: u32,
@@ -101,6 +103,7 @@ impl World {
             over: false,
             excused: false,
             working: Vec::new(),
+            busy: false,
             stoppable: Vec::new(),
             future: Some(future),
             parked: Vec::new(),

@@ -18,16 +18,19 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     for (name, _) in &plan.servers.config {
         missing.add(name.span, "`config`");
     }
-    for resource in &plan.resources {
-        missing.add(resource.span, "`resources`");
-    }
     for event in &plan.events {
         let span = event.span;
         if let Some(via) = &event.via {
             missing.add(via.span, "`via`");
         }
         match &event.what {
-            Do::Acquire(acquire) => missing.acquire(span, acquire),
+            Do::Acquire(acquire) => {
+                missing.acquire(span, acquire);
+                let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
+                if permits > 1 {
+                    missing.permit(span, acquire);
+                }
+            }
             Do::Renew(renew) => {
                 if let RenewHow::Run(run) = &renew.how {
                     missing.run(run);
@@ -44,11 +47,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 }
             }
             Do::Redis(run) => missing.run(run),
-            Do::Read { .. } => missing.add(span, "`do: read`"),
-            Do::Write { .. } => missing.add(span, "`do: write`"),
-            Do::Begin { .. } => missing.add(span, "`do: begin`"),
-            Do::Commit => missing.add(span, "`do: commit`"),
-            Do::Rollback => missing.add(span, "`do: rollback`"),
             Do::ClockJump { .. } => missing.add(span, "`do: clock_jump`"),
             Do::Crash { power: true } => missing.add(span, "`power: true`"),
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
@@ -79,8 +77,8 @@ impl Missing {
             Wait::Queue { .. } => self.add(span, "`wait: queue`"),
             Wait::None | Wait::Retry { .. } => {}
         }
-        if acquire.fence != Fence::None {
-            self.add(span, "`fence`");
+        if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
+            self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
         }
         if acquire.wait_replicas.is_some() {
             self.add(span, "`wait_replicas`");
@@ -90,14 +88,27 @@ impl Missing {
         }
     }
 
+    /// A permit is taken with a script of its own, which knows one way and needs an end.
+    fn permit(&mut self, span: Span, acquire: &Acquire) {
+        match acquire.how {
+            AcquireHow::Run(_) => {}
+            AcquireHow::SetNxPx => {
+                if acquire.fence == Fence::Script {
+                    self.add(span, "`fence: script` with `permits` (`fence: database` can be)");
+                }
+                if acquire.ttl.is_none() {
+                    self.add(span, "a permit without a TTL");
+                }
+            }
+            _ => self.add(span, "`permits` with this `how` (leave it out, or write your own commands)"),
+        }
+    }
+
     fn run(&mut self, run: &Run) {
         for RawCommand { span, words } in &run.commands {
             let name = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
             if WAITS_FOR_REPLICAS.contains(&name.as_str()) {
                 self.add(*span, &format!("{name} (a command that waits)"));
-            }
-            if words.iter().any(|word| word.contains("{fence}")) {
-                self.add(*span, "`{fence}`");
             }
         }
     }
@@ -105,11 +116,7 @@ impl Missing {
     fn link(&mut self, plan: &Plan, span: Span, subject: &Subject, way: Way) {
         let Subject::Link(left, right) = subject else { return };
         let is_client = |name: &String| plan.clients.iter().any(|client| client.name == *name);
-        let ends = || left.iter().chain(right);
-        if ends().any(|end| end == "db") {
-            self.add(span, "a link to the database");
-        }
-        if way != Way::Both && !ends().any(is_client) {
+        if way != Way::Both && !left.iter().chain(right).any(is_client) {
             self.add(span, "`way` on a replication link");
         }
     }

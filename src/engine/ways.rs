@@ -8,6 +8,8 @@ use crate::trace::LessonTime;
 
 /// Compare and delete.
 pub(super) const RELEASE: &str = include_str!("../../assets/lua/release.lua");
+/// Take the lock, and draw a fencing token.
+pub(super) const ACQUIRE_FENCED: &str = include_str!("../../assets/lua/acquire_fenced.lua");
 /// Compare and prolong.
 pub(super) const RENEW: &str = include_str!("../../assets/lua/renew.lua");
 /// Prolong, or take again if nobody has it.

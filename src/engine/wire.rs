@@ -9,13 +9,14 @@ use std::rc::Rc;
 
 use super::agenda::Class;
 use super::blocked::{Waits, waits_for};
+use super::database::Request;
 use super::execute::Done;
 use super::links::state_of;
 use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Net, Way};
 use crate::servers::ConnectError;
-use crate::trace::{LinkState, Reply, What};
+use crate::trace::{DATABASE, LinkState, Reply, What};
 
 /// What a client knows after a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,6 +36,8 @@ pub(super) struct Message {
     pub(super) node: String,
     pub(super) cmd: u32,
     pub(super) argv: Vec<String>,
+    /// It goes to the database, and this is what it asks.
+    pub(super) sql: Option<Rc<Request>>,
     /// The event that it is sent for.
     pub(super) event: Option<usize>,
     pub(super) net: Option<Net>,
@@ -112,32 +115,52 @@ impl Ctx {
     }
 
     async fn once(&self, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
+        let node = self.world.clients.borrow()[self.client].master.clone();
+        self.exchange(self.send(node, argv.to_vec(), None, net)).await
+    }
+
+    /// Asks the database and waits for the answer, as long as the client's timeout.
+    pub(super) async fn query(&self, request: Request) -> Result<Answer, Trouble> {
+        let told = self.world.told(&request);
+        let message = self.send(DATABASE.to_owned(), told, Some(Rc::new(request)), self.net.take());
+        self.exchange(message).await
+    }
+
+    /// A message that leaves its client now.
+    pub(super) fn send(&self, node: String, argv: Vec<String>, sql: Option<Rc<Request>>, net: Option<Net>) -> Message {
         let world = &self.world;
-        let node = world.clients.borrow()[self.client].master.clone();
-        let cmd = world.next_cmd();
+        let (cmd, event) = (world.next_cmd(), Some(self.event));
         world.record(What::Send {
             cmd,
             client: world.client_name(self.client).to_owned(),
             task: self.task.clone(),
             node: node.clone(),
-            argv: argv.to_vec(),
-            event: Some(self.event),
+            argv: argv.clone(),
+            event,
         });
-        let mut message = Message {
+        Message {
             client: self.client,
-            node: node.clone(),
+            node,
             cmd,
-            argv: argv.to_vec(),
-            event: Some(self.event),
+            argv,
+            sql,
+            event,
             net,
             reply: None,
             delivered: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
-        };
+        }
+    }
+
+    /// Waits for what comes back.
+    async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
+        let world = &self.world;
+        let cmd = message.cmd;
+        let to_data = message.sql.is_some();
         let mut kept = None;
         if world.passage(&message) == LinkState::Open {
-            let conn = world.conn(self.client, &node).await?;
+            let conn = if to_data { None } else { world.conn(self.client, &message.node).await? };
             match world.execute(conn.as_ref(), &message, true).await? {
                 Done::Nobody => {
                     world.record(What::Refused { cmd });
@@ -154,17 +177,17 @@ impl Ctx {
             }
         }
         world.slots.borrow_mut()[self.slot].excused = true;
+        // A command that waits on the server says itself how long its client is to wait for it.
+        let timeout = match waits_for(&message.argv) {
+            Waits::Never => Some(world.plan.clients[self.client].timeout.ms()),
+            Waits::AtMost(ms) => Some(ms),
+            Waits::ForEver => None,
+        };
         let id = world.next_message();
         match kept {
             Some((conn, answer)) => world.keep_waiting(id, message, conn, true, answer).await?,
             None => world.travel(id, message),
         }
-        // A command that waits on the server says itself how long its client is to wait for it.
-        let timeout = match waits_for(argv) {
-            Waits::Never => Some(world.plan.clients[self.client].timeout.ms()),
-            Waits::AtMost(ms) => Some(ms),
-            Waits::ForEver => None,
-        };
         let wake = timeout.map(|timeout| WakeAt {
             t: world.now().saturating_add(timeout),
             class: self.class,
@@ -172,7 +195,9 @@ impl Ctx {
             tag: Tag::Timeout,
             moves: false,
         });
+        world.set_busy(self.slot, to_data);
         let tag = world.park(self.slot, wake.into_iter().collect()).await;
+        world.set_busy(self.slot, false);
         if tag == Tag::Reply {
             let message = world.messages.borrow_mut().remove(&id);
             return Ok(if let Some(Ok(reply)) = message.and_then(|message| message.reply) {
@@ -253,10 +278,14 @@ impl World {
             return Ok(());
         }
         // The client may be gone, and its connection with it: what it has sent travels on a connection of its own.
-        let conn = match self.servers.connect(&message.node, self.client_name(message.client)).await {
-            Ok(conn) => Some(Rc::new(conn)),
-            Err(ConnectError::Refused(_)) => None,
-            Err(error) => return Err(Trouble::Environment(error.to_string())),
+        let connected = match message.sql {
+            Some(_) => None,
+            None => Some(self.servers.connect(&message.node, self.client_name(message.client)).await),
+        };
+        let conn = match connected {
+            Some(Ok(conn)) => Some(Rc::new(conn)),
+            None | Some(Err(ConnectError::Refused(_))) => None,
+            Some(Err(error)) => return Err(Trouble::Environment(error.to_string())),
         };
         match (self.execute(conn.as_ref(), &message, false).await?, conn) {
             (Done::Reply(reply), _) => message.reply = Some(Ok(reply)),

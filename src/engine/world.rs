@@ -10,6 +10,8 @@ use std::rc::Rc;
 use super::agenda::{Agenda, Place};
 use super::blocked::Blocked;
 use super::clock::Clock;
+use super::data::DataRun;
+use super::database::Store;
 use super::keys::{Change, Keys};
 use super::links::Links;
 use super::slot::{Slot, Tag};
@@ -72,6 +74,8 @@ pub(super) struct EventRun {
     pub(super) reply: Option<Reply>,
     /// The token of an acquire (of its latest try).
     pub(super) token: Option<String>,
+    /// The value that it has read.
+    pub(super) value: Option<i64>,
     /// An acquire whose lock was lost later, as its client was told.
     pub(super) lost: bool,
     /// Tasks that wait for its start or end.
@@ -91,6 +95,8 @@ pub(super) struct LockRun {
     pub(super) latest_event: Option<usize>,
     /// The token of its latest acquire.
     pub(super) token: Option<String>,
+    /// The fencing token of its latest grant.
+    pub(super) fence: Option<i64>,
     /// It was told that the lock is lost.
     pub(super) told: bool,
     /// It believes that it holds the lock.
@@ -108,6 +114,8 @@ pub(super) struct ClientRun {
     pub(super) conns: BTreeMap<String, Rc<Conn>>,
     /// What waits for its EXEC, by node: a transaction belongs to a connection.
     pub(super) queued: BTreeMap<String, Vec<Vec<String>>>,
+    /// What it knows of the protected data.
+    pub(super) data: DataRun,
     pub(super) rng: fastrand::Rng,
 }
 
@@ -126,6 +134,7 @@ pub(super) struct NodeRun {
 pub(super) struct World {
     pub(super) plan: Rc<Plan>,
     pub(super) servers: Rc<Servers>,
+    pub(super) database: Store,
     pub(super) clock: Clock,
     pub(super) agenda: RefCell<Agenda<Due>>,
     pub(super) slots: RefCell<Vec<Slot>>,
@@ -151,7 +160,7 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, clock: Clock) -> Self {
+    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, database: Store, clock: Clock) -> Self {
         let names = servers.names();
         let master = names.first().cloned().unwrap_or_default();
         let node = |name: &String| {
@@ -170,6 +179,7 @@ impl World {
             locks: vec![LockRun::default(); plan.locks.len()],
             conns: BTreeMap::new(),
             queued: BTreeMap::new(),
+            data: DataRun::default(),
             rng: token::generator(plan.seed, &client.name),
         });
         let untold = plan.events.iter().enumerate().filter(|(_, event)| event.subject == Subject::None);
@@ -182,6 +192,7 @@ impl World {
             untold: RefCell::new(untold),
             plan,
             servers,
+            database,
             clock,
             agenda: RefCell::default(),
             slots: RefCell::default(),

@@ -154,11 +154,6 @@ fn acquire_how(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>, ttl: Ttl) -> Ac
         }
         _ => {}
     }
-    let permits = r.lock.and_then(|lock| r.scene.locks.get(lock)).map_or(1, |lock| lock.permits);
-    if let (Some(node), true) = (written, permits > 1 && how != AcquireHow::SetNxPx) {
-        let help = "leave `how` out: a permit is taken with a script of its own; or write your own commands with `run`";
-        cx.misfit(node.span, format!("this takes the whole lock, which has {permits} permits"), &[help]);
-    }
     only_with(cx, f, "gap", matches!(how, AcquireHow::SetnxExpire { .. }), "how: setnx_expire");
     let redlock = matches!(how, AcquireHow::Redlock { .. });
     only_with(cx, f, "cleanup", redlock, "how: redlock");

@@ -126,10 +126,14 @@ pub(super) const fn outcomes(kind: EventKind) -> &'static [Outcome] {
     match kind {
         EventKind::Acquire => &[Outcome::Granted, Outcome::Refused, Outcome::Unknown, Outcome::Error],
         EventKind::Work => &[Outcome::Done, Outcome::Stopped],
-        EventKind::Idle | EventKind::Read | EventKind::Begin | EventKind::Rollback => &[Outcome::Done],
+        EventKind::Idle => &[Outcome::Done],
+        EventKind::Read => &[Outcome::Done, Outcome::Unknown, Outcome::Error],
+        EventKind::Begin | EventKind::Rollback => &[Outcome::Done, Outcome::Error],
         EventKind::Renew => &[Outcome::Renewed, Outcome::Lost, Outcome::Unknown, Outcome::Error],
         EventKind::Release => &[Outcome::Released, Outcome::NotOwner, Outcome::Unknown, Outcome::Error],
-        EventKind::Write | EventKind::Commit => &[Outcome::Accepted, Outcome::Rejected],
+        EventKind::Write | EventKind::Commit => {
+            &[Outcome::Accepted, Outcome::Rejected, Outcome::Unknown, Outcome::Error]
+        }
         EventKind::Redis => &[Outcome::Ok, Outcome::Error, Outcome::Unknown],
         _ => &[],
     }

@@ -1,6 +1,7 @@
 //! Servers on demand: started once, reused by lesson after lesson.
 
 use std::cell::{OnceCell, RefCell};
+use std::path::PathBuf;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +80,7 @@ impl Fleet {
     }
 
     fn give_out(&self, set: Set) -> Servers {
-        Servers { set: Some(set), pool: Rc::downgrade(&self.pool) }
+        Servers { set: Some(set), pool: Rc::downgrade(&self.pool), run: self.run.get().cloned() }
     }
 }
 
@@ -101,6 +102,7 @@ pub struct Servers {
     /// Empty only while it is dropped.
     set: Option<Set>,
     pool: Weak<Pool>,
+    run: Option<Arc<RunFolder>>,
 }
 
 impl Drop for Servers {
@@ -126,6 +128,15 @@ impl Servers {
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         self.set.iter().flat_map(|set| &set.nodes).map(|node| node.name.clone()).collect()
+    }
+
+    /// A new, empty folder beside those of the servers; it goes when theirs do.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn subfolder(&self) -> Result<PathBuf, ServersError> {
+        let run = self.run.as_ref().ok_or_else(|| ServersError::Unknown("folder".to_owned()))?;
+        run.subfolder()
     }
 
     /// Whether the node's process runs.

@@ -73,7 +73,7 @@ impl RunFolder {
         Ok(Self { path, next: AtomicU32::new(0), janitor, _lock: lock })
     }
 
-    /// A new, empty folder inside, for one server.
+    /// A new, empty folder inside, for one server, or for what stands beside the servers.
     pub(super) fn subfolder(&self) -> Result<PathBuf, ServersError> {
         let path = self.path.join(format!("s{}", self.next.fetch_add(1, Ordering::Relaxed)));
         fs::create_dir(&path)

@@ -1,6 +1,6 @@
 //! What a record is about: its event, its command, its client.
 
-use super::{Cause, What};
+use super::{Cause, Sql, What};
 
 impl What {
     /// The event of the lesson that this is about, as an index into [`super::Header::events`].
@@ -12,7 +12,10 @@ impl What {
             | Self::EventSkipped { event }
             | Self::EventNotRun { event, .. }
             | Self::TryFailed { event, .. } => Some(*event),
-            Self::Send { event, .. } | Self::Waits { event, .. } | Self::Warning { event, .. } => *event,
+            Self::Send { event, .. }
+            | Self::Waits { event, .. }
+            | Self::Warning { event, .. }
+            | Self::Sql(Sql { event, .. }) => *event,
             _ => None,
         }
     }
@@ -28,6 +31,7 @@ impl What {
             | Self::Dropped { cmd, .. }
             | Self::Refused { cmd }
             | Self::Timeout { cmd }
+            | Self::Sql(Sql { cmd, .. })
             | Self::Key { cause: Cause::Command { cmd, .. }, .. } => Some(*cmd),
             _ => None,
         }
@@ -41,6 +45,7 @@ impl What {
             | Self::Works { client, .. }
             | Self::ToldLost { client, .. }
             | Self::Tick { client, .. }
+            | Self::Sql(Sql { client, .. })
             | Self::ClientCrashed { client, .. }
             | Self::TaskEnded { client, .. } => Some(client),
             _ => None,

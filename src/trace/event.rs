@@ -7,6 +7,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::data::{ResourceInfo, Sql};
+use super::key::KeyState;
 use super::{LessonTime, Reply, Text};
 
 /// One run: who there was, and what happened.
@@ -41,6 +43,9 @@ pub struct Header {
     pub clients: Vec<ClientInfo>,
     /// The locks, in the lesson's order.
     pub locks: Vec<LockInfo>,
+    /// The protected data, in the lesson's order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resources: Vec<ResourceInfo>,
     /// The lesson's events (this variant's), in file order; records point into this list.
     pub events: Vec<EventInfo>,
 }
@@ -239,6 +244,9 @@ pub enum What {
     },
     /// The server executed it and answered.
     Exec { cmd: u32, reply: Reply },
+    /// The database has executed a statement. What a client sends to the database is told like a command: its node is
+    /// [`super::DATABASE`], its words are the statements.
+    Sql(Sql),
     /// The client has read the reply.
     Read { cmd: u32 },
     /// The request never reached the server (cut, or the server died first), or the reply never reached the client.
@@ -266,7 +274,8 @@ pub enum What {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         read: bool,
     },
-    /// A client begins (or ceases) to work in the critical section of these locks.
+    /// A client begins (or ceases) to work in the critical section of these locks. Without locks: it is busy with data, which
+    /// by itself is not being inside.
     Works { client: String, task: String, on: bool, locks: Vec<String> },
     /// A client learns that its lock is lost.
     ToldLost {
@@ -364,54 +373,4 @@ pub enum Cause {
     Evict,
     /// `clock_jump`.
     ClockJump,
-}
-
-/// A key at an instant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KeyState {
-    /// What is in it.
-    pub value: Value,
-    /// When Redis will remove it; none: it has no TTL.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<LessonTime>,
-    /// The deadline could not be computed exactly from the command's own numbers.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub approximate: bool,
-    /// The client whose command last created or replaced the value; of a hash of counts, the one that made its first
-    /// field with a count above zero.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
-    /// Of a hash of counts: whoever made its other fields, each once.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub also: Vec<String>,
-}
-
-impl KeyState {
-    /// Everybody who owns a part of it. As a rule it is one client, or nobody.
-    pub fn owners(&self) -> impl Iterator<Item = &str> {
-        self.owner.iter().chain(&self.also).map(String::as_str)
-    }
-
-    /// Whether `client` is one of its owners.
-    #[must_use]
-    pub fn is_owned_by(&self, client: &str) -> bool {
-        self.owners().any(|owner| owner == client)
-    }
-}
-
-/// A key's content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Value {
-    /// A string.
-    String(String),
-    /// A hash: field and value, in order of the field's name.
-    Hash(Vec<(String, String)>),
-    /// Another type, by its name, with its length.
-    Other {
-        /// `list`, `zset`, `set`.
-        r#type: String,
-        /// Number of elements.
-        len: u64,
-    },
 }

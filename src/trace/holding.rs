@@ -1,6 +1,7 @@
 //! Who holds a lock, as Redis has it: on one master, or on most of several.
 
-use super::event::{Header, KeyState, Role};
+use super::event::{Header, Role};
+use super::key::KeyState;
 use super::state::State;
 
 impl Header {

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{EventKind, Header, KeyState, LinkState, Record, Role, What};
+use super::data::{self, ResourceState};
+use super::event::{EventKind, Header, LinkState, Record, Role, What};
+use super::key::KeyState;
 use super::{LessonTime, Outcome};
 
 /// The state of the run after some records.
@@ -16,6 +18,8 @@ pub struct State {
     pub clients: BTreeMap<String, ClientState>,
     /// Links that are not simply open, or hold something; by their two ends.
     pub links: BTreeMap<(String, String), LinkView>,
+    /// The protected data, by name.
+    pub resources: BTreeMap<String, ResourceState>,
     /// The run has ended.
     pub ended: bool,
 }
@@ -48,6 +52,8 @@ pub struct ClientState {
     pub reads: BTreeSet<String>,
     /// Locks in whose critical section it works, by name, with the beginning and how many works there are.
     pub works: BTreeMap<String, (LessonTime, u32)>,
+    /// How many of its tasks are busy with data: in a transaction, or waiting for the database.
+    pub busy: u32,
     /// Acquires under way: event, with its lock, its beginning, and whether a try was refused already.
     pub acquiring: BTreeMap<usize, Acquiring>,
     /// Main program has ended.
@@ -91,7 +97,8 @@ impl State {
             .clients
             .iter()
             .map(|client| (client.name.clone(), ClientState { master: master.clone(), ..ClientState::default() }));
-        Self { nodes: nodes.collect(), clients: clients.collect(), ..Self::default() }
+        let resources = data::initial(&header.resources);
+        Self { nodes: nodes.collect(), clients: clients.collect(), resources, ..Self::default() }
     }
 
     /// The state after the first `count` records.
@@ -138,6 +145,7 @@ impl State {
                 }
             }
             What::Works { client, on, locks, .. } => self.works(record.t, client, *on, locks),
+            What::Sql(sql) => self.executed(sql),
             What::ClientCrashed { client, task } => self.client_crashed(header, client, task.as_deref()),
             What::ClientPaused { client, task: None, until } => {
                 if let Some(client) = self.clients.get_mut(client) {
@@ -220,6 +228,9 @@ impl State {
 
     fn works(&mut self, t: LessonTime, client: &str, on: bool, locks: &[String]) {
         let Some(client) = self.clients.get_mut(client) else { return };
+        if locks.is_empty() {
+            client.busy = if on { client.busy + 1 } else { client.busy.saturating_sub(1) };
+        }
         for lock in locks {
             if on {
                 client.works.entry(lock.clone()).or_insert((t, 0)).1 += 1;

@@ -3,14 +3,15 @@
 mod commands;
 mod findings;
 
-pub use commands::{command, reply_text, short_value, without_token};
+pub use commands::{command, data_reply, reply_text, sent, short_value, without_token};
 pub use findings::finding;
 
 use super::player::Playhead;
 use super::recording::Recording;
 use super::strings::{Ui, secs};
 use crate::trace::{
-    Cause, EventKind, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, State, Stop, What, Why,
+    Cause, DATABASE, EventKind, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, Reply, State,
+    Stop, What, Why,
 };
 
 /// One sentence, and how it is meant.
@@ -109,6 +110,11 @@ impl Narrator<'_> {
             EventKind::Renew => "do.renew",
             EventKind::Release => "do.release",
             EventKind::Redis => "do.redis",
+            EventKind::Read => "do.read",
+            EventKind::Write => "do.write",
+            EventKind::Begin => "do.begin",
+            EventKind::Commit => "do.commit",
+            EventKind::Rollback => "do.rollback",
             EventKind::Crash => "do.crash",
             EventKind::Pause => "do.pause",
             _ => "do.other",
@@ -121,12 +127,12 @@ impl Narrator<'_> {
         let Record { t, what, .. } = &self.recording.trace.records[i];
         let ui = self.ui;
         let (key, values): (&str, Vec<(&str, String)>) = match what {
-            What::Send { cmd, client, task, argv, .. } => return Some(self.send(*cmd, client, task, argv, until)),
+            What::Send { cmd, client, task, .. } => return Some(self.send(*cmd, client, task, until)),
             What::Exec { cmd, reply } if !self.same_stop(*cmd, i) => {
-                ("story.executed", vec![("command", self.command_of(*cmd)), ("reply", reply_text(reply))])
+                ("story.executed", vec![("command", self.command_of(*cmd)), ("reply", self.answer(*cmd, reply))])
             }
             What::Read { cmd } if !self.same_stop(*cmd, i) => {
-                let reply = self.recording.reply(*cmd, until).map(reply_text).unwrap_or_default();
+                let reply = self.recording.reply(*cmd, until).map(|reply| self.answer(*cmd, reply)).unwrap_or_default();
                 ("story.read", vec![("who", self.sender_of(*cmd)), ("reply", reply)])
             }
             What::Waits { cmd, .. } => {
@@ -142,7 +148,9 @@ impl Narrator<'_> {
             What::EventEnd { event, outcome, why, .. } => return self.outcome(*event, *outcome, *why, state),
             What::TryFailed { event, .. } => ("story.tries_again", vec![("who", self.client_of(*event))]),
             // How a job ended is told by its event: a crash or a loss ends it as well.
-            What::Works { client, on: true, .. } => ("story.works", vec![("who", client.clone())]),
+            What::Works { client, on: true, locks, .. } if !locks.is_empty() => {
+                ("story.works", vec![("who", client.clone())])
+            }
             What::ToldLost { client, .. } => ("story.told_lost", vec![("who", client.clone())]),
             What::ClientCrashed { client, task: Some(task) } => {
                 ("story.task_crashed", vec![("who", self.task(client, task))])
@@ -180,12 +188,12 @@ impl Narrator<'_> {
         Some(ui.fill(key, &values))
     }
 
-    fn send(&self, cmd: u32, client: &str, task: &str, argv: &[String], until: usize) -> String {
+    fn send(&self, cmd: u32, client: &str, task: &str, until: usize) -> String {
         let who = self.task(client, task);
-        let command = command(argv, 60);
+        let command = self.command_of(cmd);
         match self.recording.reply(cmd, until) {
             Some(reply) if self.is_read(cmd, until) => {
-                let reply = reply_text(reply);
+                let reply = self.answer(cmd, reply);
                 self.ui.fill("story.sends_gets", &[("who", &who), ("command", &command), ("reply", &reply)])
             }
             _ => self.ui.fill("story.sends", &[("who", &who), ("command", &command)]),
@@ -210,8 +218,16 @@ impl Narrator<'_> {
 
     fn command_of(&self, cmd: u32) -> String {
         match self.sent(cmd) {
-            Some(What::Send { argv, .. }) => command(argv, 60),
+            Some(What::Send { node, argv, .. }) => sent(node, argv, 60),
             _ => format!("#{cmd}"),
+        }
+    }
+
+    /// A reply, as the one says it who was asked.
+    fn answer(&self, cmd: u32, reply: &Reply) -> String {
+        match self.sent(cmd) {
+            Some(What::Send { node, .. }) if node == DATABASE => data_reply(self.ui, reply),
+            _ => reply_text(reply),
         }
     }
 

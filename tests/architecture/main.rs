@@ -18,7 +18,8 @@ const KNOWS: &[(&str, &[&str])] = &[
     ("trace", &[]),
     ("lesson", &["trace"]),
     ("servers", &[]),
-    ("engine", &["lesson", "trace", "servers"]),
+    ("resource", &[]),
+    ("engine", &["lesson", "trace", "servers", "resource"]),
     ("check", &["lesson", "trace"]),
     ("tui", &["lesson", "trace"]),
     ("cli", &["trace"]), // the languages
@@ -27,6 +28,7 @@ const KNOWS: &[(&str, &[&str])] = &[
 /// Crates that only some modules may name, and why it matters.
 const CRATES: &[(&str, &[&str], &str)] = &[
     ("redis", &["servers", "engine"], "the player and the checker read traces; they never talk to Redis"),
+    ("rusqlite", &["resource"], "the database stays behind one module; everybody else reads what it did"),
     ("tokio", &["servers", "engine", "main"], "everything else is synchronous, and pure"),
     ("rustix", &["servers", "tui", "main"], "processes are handled where they are started, a hang-up where it is left"),
     ("ratatui", &["tui"], "one module draws"),

@@ -3,11 +3,10 @@
 use lockscope::lesson::expect::KeyTtl;
 use lockscope::lesson::judge::{Promise, Seen, judge};
 use lockscope::lesson::{ExpectTime, Fact, ReplyPattern};
-use lockscope::trace::{
-    Cause, EventKind, KeyOp, KeyState, LessonTime, Outcome, Trace, Value, Verdict, What, findings, verdict,
-};
+use lockscope::trace::data::Guarded;
+use lockscope::trace::{Cause, EventKind, KeyOp, KeyState, LessonTime, Outcome, Trace, Value, What, findings, verdict};
 
-use crate::hand::{Hand, LOCK, wrong_delete};
+use crate::hand::{Hand, LOCK, line, row, wrong_delete};
 use crate::plan::{Entry, fact, plan};
 
 /// What is seen instead of the fact; none: it is true.
@@ -241,9 +240,34 @@ fn where_there_are_several_locks_the_entry_can_name_one() {
 }
 
 #[test]
-fn rows_and_effects_are_not_recorded() {
-    let run = wrong_delete();
-    let row = fact("row", Fact::Row { resource: "stock".to_owned(), is: 1 });
-    assert_eq!(seen(&run, row), Some(Seen::NotRecorded));
-    assert_eq!(judge(&plan(&run, Verdict::Broken, &[]), &run).verdict, Verdict::Broken);
+fn rows_and_effects_are_those_of_the_end_unless_a_time_is_asked_for() {
+    let mut run = Hand::single(&["A"]);
+    run.row("stock", 2, None).log("charges", &[]);
+    run.grant("A");
+    let write = run.event(EventKind::Write, "A");
+    run.at(1_000).start(write).wrote("A", write, "stock", Guarded::None, row(1, 2));
+    let append = run.event(EventKind::Write, "A");
+    run.at(2_000).start(append).wrote("A", append, "charges", Guarded::None, line("order-17"));
+    run.at(3_000);
+    let run = run.done();
+    let stock = |is| fact("row", Fact::Row { resource: "stock".to_owned(), is });
+    let charges = |count| fact("effects", Fact::Effects { resource: "charges".to_owned(), count });
+    assert!(is_true(&run, stock(1)));
+    assert!(is_true(&run, stock(2).at(999)) && is_true(&run, stock(1).at(1_000)));
+    assert_eq!(seen(&run, stock(2)), instead(&["- {row: stock, is: 1}"]));
+    assert_eq!(seen(&run, stock(1).at(500)), instead(&["- {row: stock, is: 2, at: 500ms}"]));
+    assert_eq!(seen(&run, stock(1).at(4_000)), Some(Seen::RunEnded(LessonTime(3_000))));
+    assert!(is_true(&run, charges(1)) && is_true(&run, charges(0).at(1_999)));
+    assert_eq!(seen(&run, charges(2)), instead(&["- {effects: charges, count: 1}"]));
+}
+
+#[test]
+fn statements_are_no_redis_commands() {
+    let mut run = Hand::single(&["A"]);
+    run.row("stock", 2, None);
+    run.grant("A");
+    let write = run.event(EventKind::Write, "A");
+    run.start(write).wrote("A", write, "stock", Guarded::None, row(1, 2));
+    let run = run.done();
+    assert!(is_true(&run, fact("commands", Fact::Commands { client: "A".to_owned(), at_most: 1 })));
 }

@@ -1,9 +1,10 @@
 //! Traces written by hand, as the engine would record them.
 
+use lockscope::trace::data::{Guarded, ResourceInfo, Shape, Sql, Stored};
 use lockscope::trace::event::{ClientInfo, EventInfo, LockInfo, NodeInfo};
 use lockscope::trace::{
-    Cause, EventKind, Finding, Header, KeyOp, KeyState, LessonTime, Outcome, Record, Reply, Role, Text, Trace, Value,
-    What, Why, findings,
+    Cause, DATABASE, EventKind, Finding, Header, KeyOp, KeyState, LessonTime, Outcome, Record, Reply, Role, Text,
+    Trace, Value, What, Why, findings,
 };
 
 /// The lock that there is where a test speaks of none.
@@ -219,6 +220,97 @@ impl Hand {
         event
     }
 
+    /// A protected row.
+    pub fn row(&mut self, name: &str, value: i64, min: Option<i64>) -> &mut Self {
+        self.trace.header.resources.push(ResourceInfo { name: name.to_owned(), shape: Shape::Row { value, min } });
+        self
+    }
+
+    /// A protected log.
+    pub fn log(&mut self, name: &str, once: &[&str]) -> &mut Self {
+        let once = once.iter().map(|key| (*key).to_owned()).collect();
+        self.trace.header.resources.push(ResourceInfo { name: name.to_owned(), shape: Shape::Log { once } });
+        self
+    }
+
+    /// `client` sends a statement to the database, for `event`; answers its number.
+    pub fn sends_to_data(&mut self, client: &str, event: usize) -> u32 {
+        self.cmd += 1;
+        self.rec(What::Send {
+            cmd: self.cmd,
+            client: client.to_owned(),
+            task: "main".to_owned(),
+            node: DATABASE.to_owned(),
+            argv: vec!["UPDATE …".to_owned()],
+            event: Some(event),
+        });
+        self.cmd
+    }
+
+    /// The database executes a write of command `cmd`; without `now` its guard refuses it.
+    pub fn executes(
+        &mut self,
+        cmd: u32,
+        client: &str,
+        event: usize,
+        resource: &str,
+        guard: Guarded,
+        now: Option<Stored>,
+    ) -> &mut Self {
+        let sql = Sql {
+            cmd,
+            client: client.to_owned(),
+            event: Some(event),
+            resource: Some(resource.to_owned()),
+            text: "UPDATE …".to_owned(),
+            params: Vec::new(),
+            affected: u64::from(now.is_some()),
+            guard: Some(guard),
+            read: None,
+            undone: false,
+            now,
+        };
+        self.rec(What::Sql(sql))
+    }
+
+    /// The latest statement's value was computed from what its client had read at this version.
+    pub fn computed_from(&mut self, version: i64) -> &mut Self {
+        match &mut self.trace.records.last_mut().unwrap().what {
+            What::Sql(sql) => sql.read = Some(version),
+            other => panic!("{other:?} is no statement"),
+        }
+        self
+    }
+
+    /// The latest statement found something, and was rolled back all the same.
+    pub fn undone(&mut self) -> &mut Self {
+        match &mut self.trace.records.last_mut().unwrap().what {
+            What::Sql(sql) => (sql.affected, sql.undone) = (1, true),
+            other => panic!("{other:?} is no statement"),
+        }
+        self
+    }
+
+    /// Sent and executed at once.
+    pub fn wrote(
+        &mut self,
+        client: &str,
+        event: usize,
+        resource: &str,
+        guard: Guarded,
+        now: Option<Stored>,
+    ) -> &mut Self {
+        let cmd = self.sends_to_data(client, event);
+        self.executes(cmd, client, event, resource, guard, now)
+    }
+
+    /// A `write` of `client`, made and executed now.
+    pub fn write(&mut self, client: &str, resource: &str, guard: Guarded, now: Option<Stored>) -> usize {
+        let event = self.event(EventKind::Write, client);
+        self.start(event).wrote(client, event, resource, guard, now);
+        event
+    }
+
     /// The client's program is over, and its belief.
     pub fn program_ends(&mut self, client: &str) -> &mut Self {
         self.believes(client, false);
@@ -244,6 +336,18 @@ impl Hand {
     pub fn next(&self) -> usize {
         self.trace.records.len()
     }
+}
+
+/// What a row is after a write.
+#[expect(clippy::unnecessary_wraps, reason = "a refused write stores nothing: `None` stands in its place")]
+pub fn row(value: i64, version: i64) -> Option<Stored> {
+    Some(Stored::Row { value, version, fence: 0 })
+}
+
+/// A line that was appended.
+#[expect(clippy::unnecessary_wraps, reason = "a refused write stores nothing: `None` stands in its place")]
+pub fn line(key: &str) -> Option<Stored> {
+    Some(Stored::Line(key.to_owned()))
 }
 
 /// The key of a lock.

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a hand-written trace that is not as it was written has failed the test")]
 
 mod check;
+mod detect_data;
 mod detect_lasting;
 mod detect_wrong;
 mod facts;

@@ -3,20 +3,21 @@
 //! There are four shapes of them.
 //!
 //! - *Instants* (`granted`, `expired`, `stopped`): one of them happened then.
-//! - *States* (`holder`, `believes`, `key`): it was so at that instant, once everything that happens at it (expiries
+//! - *States* (`holder`, `believes`, `key`, `row`, `effects`): it was so at that instant, once everything that happens at it (expiries
 //!   first) has happened. So at 12 s the holder is the one *after* 12 s; who held it just before is `at: 11999ms`. A
-//!   range asks for some instant of it; no time at all, for any instant. Past the end of the run nothing is so.
+//!   range asks for some instant of it; no time at all, for any instant
+//!   (of `row` and `effects`: for the end of the run). Past the end of the run nothing is so.
 //! - *Spells* (`unprotected`): one began and ended then.
 //! - *Totals* (`waited`, `commands`, `order`): of the whole run.
 
 use super::over_time::{Stretch, ends_then, is_then, over_time};
 use super::yaml::{self, Entry};
-use super::{Run, Seen};
-use crate::lesson::expect::{Expect, ExpectTime, Fact, KeyTtl};
+use super::{Run, Seen, data};
+use crate::lesson::expect::{Expect, ExpectTime, Expected, Fact, KeyTtl};
 use crate::lesson::model::ReplyPattern;
 use crate::trace::event::{EventKind, Outcome};
 use crate::trace::state::client_of;
-use crate::trace::{EventInfo, KeyOp, KeyState, LessonTime, LockInfo, Reply, State, Value, What};
+use crate::trace::{DATABASE, EventInfo, KeyOp, KeyState, LessonTime, LockInfo, Reply, State, Value, What};
 
 /// From when to when; none: an instant, or until the end of the run.
 type Span = (LessonTime, Option<LessonTime>);
@@ -41,7 +42,6 @@ pub(super) fn check(run: &Run<'_>, expect: &Expect, fact: &Fact) -> Result<(), S
             let order = facts.order(names);
             ok_or(order == *names, || Seen::Instead(vec![Entry::new("order", yaml::list(&order)).done()]))
         }
-        Fact::Row { .. } | Fact::Effects { .. } => Err(Seen::NotRecorded),
         _ => ok_or(!fitting(run, expect, fact).is_empty(), || facts.instead(fact)),
     }
 }
@@ -55,13 +55,11 @@ pub(super) fn fitting(run: &Run<'_>, expect: &Expect, fact: &Fact) -> Vec<Span> 
             then.map(|t| (t, None)).collect()
         }
         Fact::Unprotected(client) => facts.as_spells(facts.unprotected(client)),
-        Fact::Holder { .. } | Fact::Believes(_) | Fact::Key { .. } => {
+        Fact::Holder { .. } | Fact::Believes(_) | Fact::Key { .. } | Fact::Row { .. } | Fact::Effects { .. } => {
             let stretches = facts.states(fact);
             if expect.to.is_some() { facts.as_spells(stretches) } else { facts.as_states(stretches) }
         }
-        Fact::Waited { .. } | Fact::Commands { .. } | Fact::Order(_) | Fact::Row { .. } | Fact::Effects { .. } => {
-            Vec::new()
-        }
+        Fact::Waited { .. } | Fact::Commands { .. } | Fact::Order(_) => Vec::new(),
     }
 }
 
@@ -142,6 +140,12 @@ impl<'a> Facts<'a> {
                 only_true(over_time(self.run.trace, sample))
             }
             Fact::Believes(client) => only_true(over_time(self.run.trace, |state| self.believes(state, client))),
+            Fact::Row { resource, is } => {
+                only_true(over_time(self.run.trace, |state| data::row(state, resource) == Some(*is)))
+            }
+            Fact::Effects { resource, count } => {
+                only_true(over_time(self.run.trace, |state| data::effects(state, resource) == Some(*count)))
+            }
             Fact::Key { key, value, ttl, count, node } => {
                 let Some(key) = key.as_deref().or_else(|| Some(self.locks().next()?.key.as_str())) else {
                     return Vec::new();
@@ -194,7 +198,11 @@ impl<'a> Facts<'a> {
     }
 
     fn as_states(&self, stretches: Vec<Stretch<bool>>) -> Vec<Span> {
-        let at = self.expect.at;
+        let at = self.expect.at.or(match &self.expect.what {
+            // Of the data, what is left in the end is what counts.
+            Expected::Fact(Fact::Row { .. } | Fact::Effects { .. }) => Some(ExpectTime::End),
+            _ => None,
+        });
         if self.is_past_the_end() {
             return Vec::new();
         }
@@ -237,9 +245,9 @@ impl<'a> Facts<'a> {
         waits.into_iter().max()
     }
 
-    /// How many commands `client` sent, all its tasks together.
+    /// How many commands `client` sent to Redis, all its tasks together.
     fn commands(&self, client: &str) -> u64 {
-        let sent = |what: &What| matches!(what, What::Send { client: sender, .. } if sender == client);
+        let sent = |what: &What| matches!(what, What::Send { client: sender, node, .. } if sender == client && node != DATABASE);
         self.run.trace.records.iter().map(|record| u64::from(sent(&record.what))).sum()
     }
 

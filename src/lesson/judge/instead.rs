@@ -1,11 +1,11 @@
 //! What is true instead of a fact that is not, as entries that could be pasted into the lesson.
 
-use super::Seen;
 use super::facts::{Facts, key_at};
 use super::over_time::{Stretch, over_time};
 use super::yaml::{self, Entry};
+use super::{Seen, data};
 use crate::lesson::expect::{ExpectTime, Fact};
-use crate::trace::LessonTime;
+use crate::trace::{LessonTime, State};
 
 impl Facts<'_> {
     /// What is true instead of `fact`.
@@ -22,7 +22,11 @@ impl Facts<'_> {
             let instants = self.instants(fact).into_iter().map(|t| entry(kind, &subject, &t.yaml()).done());
             Seen::Instead(instants.collect())
         };
-        if self.is_past_the_end() && matches!(fact, Fact::Holder { .. } | Fact::Believes(_) | Fact::Key { .. }) {
+        let is_state = matches!(
+            fact,
+            Fact::Holder { .. } | Fact::Believes(_) | Fact::Key { .. } | Fact::Row { .. } | Fact::Effects { .. }
+        );
+        if is_state && self.is_past_the_end() {
             return Seen::RunEnded(self.run.end());
         }
         match fact {
@@ -53,6 +57,10 @@ impl Facts<'_> {
                     entries.collect()
                 })
             }
+            Fact::Row { resource, .. } => self.of_data("row", resource, "is", |state| data::row(state, resource)),
+            Fact::Effects { resource, .. } => {
+                self.of_data("effects", resource, "count", |state| data::effects(state, resource))
+            }
             Fact::Believes(_) => {
                 let names = self.run.trace.header.clients.iter().map(|client| client.name.clone());
                 let names: Vec<String> = names.collect();
@@ -79,6 +87,29 @@ impl Facts<'_> {
             }
             _ => Seen::Instead(Vec::new()),
         }
+    }
+
+    /// What the data is instead, at the entry's time or in the end.
+    fn of_data<T: std::fmt::Display + PartialEq>(
+        &self,
+        kind: &str,
+        resource: &str,
+        field: &str,
+        sample: impl Fn(&State) -> Option<T>,
+    ) -> Seen {
+        let values = over_time(self.run.trace, sample);
+        let at = self.expect.at.unwrap_or(ExpectTime::End);
+        let then = values.iter().filter(|stretch| stretch.covers(at)).filter_map(|stretch| {
+            let mut entry = Entry::new(kind, yaml::scalar(resource));
+            entry.field(field, stretch.value.as_ref()?.to_string());
+            match at {
+                ExpectTime::At(t) => entry.field("at", t.yaml()),
+                ExpectTime::Between(from, _) => entry.field("at", from.max(stretch.from).yaml()),
+                ExpectTime::End | ExpectTime::Asked => {}
+            }
+            Some(entry.done())
+        });
+        Seen::Instead(then.collect())
     }
 
     /// What `stretches` say of the entry's time; an entry without a time that fails was never true: nothing.

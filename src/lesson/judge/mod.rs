@@ -5,6 +5,7 @@
 //! must be what Redis answered, and the verdict must be the one that is written. What is not so is a [`Failure`].
 
 mod ask;
+mod data;
 mod facts;
 mod instead;
 mod matching;
@@ -100,8 +101,6 @@ pub enum Seen {
     },
     /// The run had ended by then.
     RunEnded(LessonTime),
-    /// Runs record nothing of this kind.
-    NotRecorded,
 }
 
 /// Holds `trace` against `plan`.

@@ -7,11 +7,17 @@
 mod abandoned;
 mod deadlock;
 mod ghost_renewal;
+mod grants;
 mod lost_lock;
+mod lost_update;
 mod note;
+mod once;
 mod orphan;
 mod overlap;
+mod oversold;
+mod reject;
 mod spells;
+mod stale_write;
 mod starved;
 mod unfair;
 mod wrong;
@@ -45,16 +51,21 @@ trait Detector {
 /// Everything that `trace` shows, in the order in which it began; of one record, in the order of FORMAT §10.
 #[must_use]
 pub fn findings(trace: &Trace) -> Vec<Finding> {
-    let mut detectors: [Box<dyn Detector>; 10] = [
+    let mut detectors: [Box<dyn Detector>; 15] = [
         Box::<overlap::Overlap>::default(),
         Box::<wrong::Wrong>::default(),
         Box::<lost_lock::LostLock>::default(),
+        Box::<stale_write::StaleWrite>::default(),
+        Box::<lost_update::LostUpdate>::default(),
+        Box::<oversold::Oversold>::default(),
+        Box::<once::Once>::default(),
         Box::<orphan::Orphan>::default(),
         Box::<abandoned::Abandoned>::default(),
         Box::<ghost_renewal::GhostRenewal>::default(),
         Box::<deadlock::Deadlock>::default(),
         Box::<starved::Starved>::default(),
         Box::<unfair::Unfair>::default(),
+        Box::<reject::Reject>::default(),
         Box::<note::Note>::default(),
     ];
     let header = &trace.header;

@@ -1,6 +1,7 @@
 //! Commands as a student would type them into redis-cli, made short enough to read.
 
-use crate::trace::Reply;
+use crate::trace::{DATABASE, Reply};
+use crate::tui::strings::Ui;
 use crate::tui::text::cut;
 
 /// A script is cut to about this many cells: enough to recognise it, and the keys and arguments after it stay visible.
@@ -18,6 +19,31 @@ pub fn command(argv: &[String], max: usize) -> String {
         }
     });
     cut(&words.collect::<Vec<_>>().join(" "), max)
+}
+
+/// What was sent to `node`: a command, or the statements for the database.
+#[must_use]
+pub fn sent(node: &str, argv: &[String], max: usize) -> String {
+    if node == DATABASE { cut(&argv.join("; "), max) } else { command(argv, max) }
+}
+
+/// What the database answered: a row, or how many rows a statement changed.
+#[must_use]
+pub fn data_reply(ui: Ui, reply: &Reply) -> String {
+    let count = |n: &i64| n.to_string();
+    match reply {
+        Reply::List(row) => match row.as_slice() {
+            [Reply::Int(value), Reply::Int(version)] => {
+                ui.fill("data.row", &[("value", &count(value)), ("version", &count(version))])
+            }
+            [Reply::Int(drawn)] => count(drawn),
+            _ => reply_text(reply),
+        },
+        Reply::Int(n @ 0..=1) => ui.get(if *n == 1 { "data.one_row" } else { "data.no_row" }).to_owned(),
+        Reply::Int(n) => count(n),
+        Reply::Status(text) => text.clone(),
+        _ => reply_text(reply),
+    }
 }
 
 /// A reply as redis-cli shows it, its tokens abbreviated like those in commands: so they can be compared.

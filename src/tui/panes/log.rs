@@ -3,9 +3,9 @@
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::trace::{Group, What};
+use crate::trace::{DATABASE, Group, What};
 use crate::tui::canvas::Canvas;
-use crate::tui::narrate::{Narrator, clock, command, finding, reply_text};
+use crate::tui::narrate::{Narrator, clock, data_reply, finding, reply_text, sent};
 use crate::tui::player::Focus;
 use crate::tui::recording::{LogKind, LogLine};
 use crate::tui::text::{right, width};
@@ -47,9 +47,9 @@ fn draw_line(
         LogKind::Command(cmd) => {
             let What::Send { client, task, node, argv, .. } = &record.what else { return };
             let prompt = prompt(scene, client, task, node);
-            let (reply, reply_style) = reply(canvas, scene, cmd);
+            let (reply, reply_style) = reply(canvas, scene, cmd, node);
             let taken = width(&time) + width(&prompt) + width(&reply) + 5;
-            let shown = command(argv, usize::from(area.width).saturating_sub(taken).max(8));
+            let shown = sent(node, argv, usize::from(area.width).saturating_sub(taken).max(8));
             let owner = scene.recording.trace.header.clients.iter().position(|info| info.name == *client);
             let owner_style = owner.map_or(theme.text(), |owner| theme.owner(owner));
             let style = if current { theme.strong() } else { theme.text() };
@@ -81,15 +81,16 @@ fn draw_line(
     }
 }
 
-/// `A>`; with several servers `A@m>`; a task of a client `A/watchdog>`.
+/// `A>`; with several servers `A@m>`; of the database `A@db>`; a task of a client `A/watchdog>`.
 fn prompt(scene: &Scene<'_>, client: &str, task: &str, node: &str) -> String {
     let task = if task == "main" || task.is_empty() { String::new() } else { format!("/{task}") };
-    let node = if scene.recording.trace.header.nodes.len() > 1 { format!("@{node}") } else { String::new() };
+    let several = scene.recording.trace.header.nodes.len() > 1 || node == DATABASE;
+    let node = if several { format!("@{node}") } else { String::new() };
     format!("{client}{task}{node}>")
 }
 
 /// What stands at the right edge: the reply, or what has become of it.
-fn reply(canvas: &Canvas<'_>, scene: &Scene<'_>, cmd: u32) -> (String, Style) {
+fn reply(canvas: &Canvas<'_>, scene: &Scene<'_>, cmd: u32, node: &str) -> (String, Style) {
     let theme = canvas.theme;
     let pos = scene.player.playhead.pos;
     let Some(command) = scene.recording.commands.get(&cmd) else { return (String::new(), theme.text()) };
@@ -97,7 +98,8 @@ fn reply(canvas: &Canvas<'_>, scene: &Scene<'_>, cmd: u32) -> (String, Style) {
         && let Some(reply) = scene.recording.reply(cmd, pos)
     {
         let style = if reply.is_error() { theme.warning() } else { theme.text() };
-        return (reply_text(reply), style);
+        let text = if node == DATABASE { data_reply(scene.ui, reply) } else { reply_text(reply) };
+        return (text, style);
     }
     let failed = command.failed.filter(|record| *record < pos);
     let key = match failed.and_then(|record| scene.recording.trace.records.get(record)).map(|record| &record.what) {

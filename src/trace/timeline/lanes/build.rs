@@ -277,7 +277,9 @@ impl Build {
                 }
                 LaneKind::Works { .. } if state.crashed => None,
                 LaneKind::Works { .. } if state.paused.is_some() => Some(Fill::Paused),
-                LaneKind::Works { client } => (!state.works.is_empty()).then_some(Fill::Works(*client)),
+                LaneKind::Works { client } => {
+                    (!state.works.is_empty() || state.busy > 0).then_some(Fill::Works(*client))
+                }
                 _ => continue,
             };
             lane.show(t, i, fill, false);
