@@ -75,7 +75,7 @@ impl Writer {
     }
 
     fn belief(&mut self, client: &str, on: bool) {
-        self.push(What::Belief { client: client.to_owned(), lock: "lock".to_owned(), on });
+        self.push(What::Belief { client: client.to_owned(), lock: "lock".to_owned(), on, read: false });
     }
 
     fn works(&mut self, client: &str, on: bool) {
@@ -90,6 +90,7 @@ impl Writer {
             deadline: Some(LessonTime(self.t + 10_000)),
             approximate: false,
             owner: Some(client.to_owned()),
+            also: Vec::new(),
         };
         let ok = Reply::Status("OK".to_owned());
         self.command(client, &["SET", "lock", client, "PX", "10000"], ok, Some(now));
@@ -112,7 +113,12 @@ fn trace(records: usize) -> Trace {
     let header = Header {
         nodes: vec![node("m", Role::Master), node("r1", Role::Replica)],
         clients: CLIENTS.iter().map(|name| ClientInfo { name: (*name).to_owned() }).collect(),
-        locks: vec![LockInfo { name: "lock".to_owned(), key: "lock".to_owned(), ttl: Some(LessonTime(10_000)) }],
+        locks: vec![LockInfo {
+            name: "lock".to_owned(),
+            key: "lock".to_owned(),
+            ttl: Some(LessonTime(10_000)),
+            ..LockInfo::default()
+        }],
         ..Header::default()
     };
     let mut run = Writer::default();

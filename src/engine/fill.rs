@@ -52,10 +52,7 @@ impl Ctx {
                 };
                 ttl.map_or_else(|| "0".to_owned(), |ttl| ttl.ms().to_string())
             }
-            Piece::Now => {
-                let skew = world.plan.clients[self.client].clock_skew_ms;
-                world.now().saturating_add_signed(skew).to_string()
-            }
+            Piece::Now => self.clock().to_string(),
             Piece::Fence => self.fence().map(|fence| fence.to_string()).unwrap_or_default(),
             Piece::Reply(id) => {
                 let event = world.plan.events.iter().position(|event| event.id.as_deref() == Some(id.as_str()));

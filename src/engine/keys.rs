@@ -58,6 +58,8 @@ pub(super) struct Writer {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Tracked {
     pub(super) state: KeyState,
+    /// Of a hash of counts: who made which of its fields.
+    fields: Vec<(String, String)>,
     /// Expiry on the lesson's axis, with the lateness still in it; the same on every server that has this write.
     pub(super) raw: Option<i64>,
 }
@@ -116,12 +118,24 @@ impl Keys {
             let (deadline, approximate) = deadline(key, raw, old.as_ref(), writer);
             let Some(op) = operation(old.as_ref(), seen, deadline, &heard) else { continue };
             let now = seen.value.as_ref().map(|value| {
-                let owner = match op {
-                    KeyOp::Created | KeyOp::Replaced => writer.client.clone(),
-                    _ => old.as_ref().and_then(|old| old.state.owner.clone()),
-                };
-                let state = KeyState { value: value.clone(), deadline, approximate, owner };
-                Tracked { state, raw }
+                let anew = matches!(op, KeyOp::Created | KeyOp::Replaced);
+                let was = old.as_ref().filter(|_| !anew);
+                let mut owner = if anew { writer.client.clone() } else { was.and_then(|old| old.state.owner.clone()) };
+                let (mut fields, mut also) = (Vec::new(), Vec::new());
+                if let Some(counted) = counted(value) {
+                    let before = was.map_or(&[][..], |old| &old.fields);
+                    fields = field_owners(&counted, before, writer.client.as_deref());
+                    let mut owners: Vec<String> = Vec::new();
+                    for (_, client) in &fields {
+                        if !owners.contains(client) {
+                            owners.push(client.clone());
+                        }
+                    }
+                    owner = (!owners.is_empty()).then(|| owners.remove(0));
+                    also = owners;
+                }
+                let state = KeyState { value: value.clone(), deadline, approximate, owner, also };
+                Tracked { state, fields, raw }
             });
             changes.push(self.set(node, key, op, now));
         }
@@ -179,13 +193,33 @@ impl Keys {
         let written = self.written.get(key).map_or(&[][..], Vec::as_slice);
         let same = |entry: &&Tracked| entry.state.value == *value && entry.raw == raw;
         written.iter().rev().find(same).cloned().unwrap_or_else(|| {
-            let owner = written.iter().rev().find(|entry| entry.state.value == *value);
-            let owner = owner.and_then(|entry| entry.state.owner.clone());
+            let like = written.iter().rev().find(|entry| entry.state.value == *value);
+            let (owner, also) =
+                like.map(|entry| (entry.state.owner.clone(), entry.state.also.clone())).unwrap_or_default();
+            let fields = like.map(|entry| entry.fields.clone()).unwrap_or_default();
             let deadline = raw.map(|raw| LessonTime(raw.max(0).unsigned_abs()));
             let approximate = deadline.is_some();
-            Tracked { state: KeyState { value: value.clone(), deadline, approximate, owner }, raw }
+            Tracked { state: KeyState { value: value.clone(), deadline, approximate, owner, also }, fields, raw }
         })
     }
+}
+
+/// The fields of a hash of counts that have one above zero; none: it is no such hash.
+fn counted(value: &Value) -> Option<Vec<&str>> {
+    let Value::Hash(fields) = value else { return None };
+    let count = |text: &str| text.parse::<i64>().ok();
+    fields.iter().any(|(_, text)| count(text).is_some()).then(|| {
+        fields.iter().filter(|(_, text)| count(text).is_some_and(|n| n > 0)).map(|(name, _)| name.as_str()).collect()
+    })
+}
+
+/// Who made each of these fields: whoever did before, or else the writer.
+fn field_owners(counted: &[&str], before: &[(String, String)], writer: Option<&str>) -> Vec<(String, String)> {
+    let owner = |field: &str| {
+        let known = before.iter().find(|(name, _)| name == field).map(|(_, client)| client.as_str());
+        known.or(writer).map(str::to_owned)
+    };
+    counted.iter().filter_map(|field| Some(((*field).to_owned(), owner(field)?))).collect()
 }
 
 /// What was done, from what was there, what is there, and what was heard. None: nothing.

@@ -6,7 +6,9 @@
 
 use std::collections::BTreeMap;
 
-use super::recipes::{RENEW, RENEW_OR_TAKE};
+use super::ways::{
+    PERMIT_ACQUIRE, PERMIT_RENEW, REENTRANT_ACQUIRE, REENTRANT_RELEASE, REENTRANT_RENEW, RENEW, RENEW_OR_TAKE,
+};
 use crate::trace::Reply;
 
 /// The lifetimes that one command, or one transaction, can have given.
@@ -66,6 +68,14 @@ fn certain<'a>(argv: &'a [String], reply: &Reply) -> Option<(&'a str, u64)> {
         ("GETEX", Reply::Bulk(_)) => Some((key, option(argv.get(2..)?)?)),
         // The recipes' own scripts: 1 says that ARGV[2] has become the lifetime of KEYS[1].
         ("EVAL", Reply::Int(1)) if key == RENEW || key == RENEW_OR_TAKE => Some((word(3)?, number(5, 1)?)),
+        // Those of a semaphore answer with it.
+        ("EVAL", Reply::Int(ms @ 1..)) if key == PERMIT_ACQUIRE || key == PERMIT_RENEW => {
+            Some((word(3)?, u64::try_from(*ms).ok()?))
+        }
+        // Those with a count: as long as it is above zero; a TTL of 0 is none.
+        ("EVAL", Reply::Int(1..)) if [REENTRANT_ACQUIRE, REENTRANT_RELEASE, REENTRANT_RENEW].contains(&key) => {
+            Some((word(3)?, number(5, 1).filter(|ms| *ms > 0)?))
+        }
         _ => None,
     }
 }

@@ -3,8 +3,8 @@
 //! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
 //! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
 //! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
-//! - `redlock` is a lock on most of several nodes, `round` the same command on all of them.
-//! - `acks` is what replicas have, for `WAIT`.
+//! - `ways` is what a lock is made of, and the commands that go with it; `redlock` is a lock on most of several nodes,
+//!   `round` the same command on all of them; `acks` is what replicas have, for `WAIT`.
 //! - `data` is what they do with the protected data, `database` the other end of that.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
 //!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
@@ -33,6 +33,7 @@ mod server;
 mod slot;
 mod support;
 mod token;
+mod ways;
 mod wire;
 mod world;
 

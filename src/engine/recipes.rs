@@ -6,21 +6,13 @@
 use super::program::End;
 use super::round::Asking;
 use super::token;
+use super::ways::{ACQUIRE_FENCED, Made};
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
 use crate::lesson::{
-    Acquire, AcquireHow, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
+    Acquire, AcquireHow, Do, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
 };
 use crate::trace::{LessonTime, Outcome, Reply, What, Why};
-
-/// Compare and delete.
-pub(super) const RELEASE: &str = include_str!("../../assets/lua/release.lua");
-/// Take the lock, and draw a fencing token.
-pub(super) const ACQUIRE_FENCED: &str = include_str!("../../assets/lua/acquire_fenced.lua");
-/// Compare and prolong.
-pub(super) const RENEW: &str = include_str!("../../assets/lua/renew.lua");
-/// Prolong, or take again if nobody has it.
-pub(super) const RENEW_OR_TAKE: &str = include_str!("../../assets/lua/renew_or_take.lua");
 
 /// Allowance for clocks that run at different speeds: 1 % of the TTL, and 2 ms for the precision of Redis's expiry
 /// (`clock_drift_factor` 0.01 and `+ 2` in the Redlock algorithm, Redis's page on distributed locks).
@@ -124,20 +116,17 @@ impl Ctx {
     /// One try: the commands of `how:`, and what the client makes of the replies.
     async fn try_once(&self, acquire: &Acquire, lock: &Lock, token: &str) -> Result<End, Trouble> {
         let key = lock.key.as_str();
-        let ttl = acquire.ttl.map(|ttl| ttl.ms().to_string());
+        let (index, _) = self.lock_of();
         let end = match &acquire.how {
             AcquireHow::SetNxPx | AcquireHow::Setnx if acquire.fence == Fence::Script => {
                 let mut words = words(&["EVAL", ACQUIRE_FENCED, "2", key, &fence_key(key), token]);
                 if acquire.how == AcquireHow::SetNxPx {
-                    words.extend(ttl);
+                    words.extend(acquire.ttl.map(|ttl| ttl.ms().to_string()));
                 }
                 judge(self.command(words).await?, is_yes, Outcome::Granted, Outcome::Refused)
             }
-            AcquireHow::SetNxPx => {
-                let argv = match &ttl {
-                    Some(ttl) => words(&["SET", key, token, "NX", "PX", ttl]),
-                    None => words(&["SET", key, token, "NX"]),
-                };
+            AcquireHow::SetNxPx | AcquireHow::Reentrant => {
+                let argv = self.take(acquire, self.world.made_of(self.client, index), key, token);
                 judge(self.command(argv).await?, is_yes, Outcome::Granted, Outcome::Refused)
             }
             AcquireHow::Setnx => {
@@ -170,9 +159,6 @@ impl Ctx {
                 let asking = if *sequential { Asking::OneByOne } else { Asking::AtOnce };
                 return self.vote(acquire, key, token, asking).await;
             }
-            AcquireHow::Reentrant => {
-                return Err(Trouble::Engine("an acquire that was to be refused has been run".to_owned()));
-            }
         };
         self.maybe_own(acquire, key, token, end).await
     }
@@ -200,7 +186,9 @@ impl Ctx {
             AcquireHow::Redlock { cleanup: true, sequential: true } => self.let_go(key, token, Asking::OneByOne).await,
             AcquireHow::Redlock { cleanup: false, .. } => Ok(()),
             _ if matches!(why, Some(Why::TooLate | Why::NotReplicated)) => {
-                self.command(eval(RELEASE, key, &[token])).await.map(drop)
+                let (lock, _) = self.lock_of();
+                let made = self.world.made_of(self.client, lock);
+                self.command(Self::give_back(made, key, token, acquire.ttl)).await.map(drop)
             }
             _ => Ok(()),
         }
@@ -211,7 +199,8 @@ impl Ctx {
         if end.outcome != Outcome::Refused {
             return Ok(end);
         }
-        if acquire.accept_own {
+        let (lock, _) = self.lock_of();
+        if acquire.accept_own && self.world.made_of(self.client, lock) == Made::Value {
             let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if value == token);
             let own = judge(self.command(words(&["GET", key])).await?, mine, Outcome::Granted, Outcome::Refused);
             if own.outcome == Outcome::Granted && acquire.fence == Fence::Script {
@@ -248,6 +237,15 @@ impl Ctx {
         token
     }
 
+    /// How long the client's latest grant of `lock` lasts: what its acquire asked for, or the lock's.
+    fn lease(&self, lock: usize) -> Option<LessonTime> {
+        let world = &self.world;
+        match world.lock_run(self.client, lock, |run| run.latest_event).map(|event| &world.plan.events[event].what) {
+            Some(Do::Acquire(acquire)) => acquire.ttl,
+            _ => world.plan.locks[lock].ttl,
+        }
+    }
+
     /// The lock is granted; the fencing token comes with it, or has to be drawn. A lock whose token could not be had is
     /// given back: without it the data would not know whom to believe.
     async fn fenced(&self, acquire: &Acquire, lock: usize, end: End) -> Result<End, Trouble> {
@@ -271,7 +269,7 @@ impl Ctx {
                 let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
                 self.let_go(key, &token, asking).await?;
             }
-            _ => _ = self.command(eval(RELEASE, key, &[&token])).await?,
+            _ => _ = self.command(Self::give_back(world.made_of(self.client, lock), key, &token, acquire.ttl)).await?,
         }
         Ok(failed)
     }
@@ -313,14 +311,10 @@ impl Ctx {
         if let (Some(asking), false) = (self.world.redlock_of(self.client, lock), matches!(how, RenewHow::Run(_))) {
             return self.renew_all(how, lock, &token, ttl.unwrap_or(0), asking).await;
         }
-        let px = ttl.unwrap_or(0).to_string();
-        let argv = match how {
-            RenewHow::PexpireIfMine => eval(RENEW, &key, &[&token, &px]),
-            RenewHow::Pexpire => words(&["PEXPIRE", &key, &px]),
-            RenewHow::Set => words(&["SET", &key, &token, "PX", &px]),
-            RenewHow::SetIfFreeOrMine => eval(RENEW_OR_TAKE, &key, &[&token, &px]),
-            RenewHow::Run(run) => return self.run(run, Outcome::Renewed, Outcome::Lost).await,
-        };
+        if let RenewHow::Run(run) = how {
+            return self.run(run, Outcome::Renewed, Outcome::Lost).await;
+        }
+        let argv = self.prolong(how, self.world.made_of(self.client, lock), &key, &token, ttl.unwrap_or(0));
         let end = judge(self.command(argv).await?, is_yes, Outcome::Renewed, Outcome::Lost);
         if let (Outcome::Renewed, Some(ttl)) = (end.outcome, ttl) {
             self.world.move_deadline(self.client, lock, (sent + ttl).saturating_sub(drift(ttl)));
@@ -355,7 +349,11 @@ impl Ctx {
         }
         match &release.how {
             ReleaseHow::Lua => {
-                Ok(judge(self.command(eval(RELEASE, key, &[&token])).await?, is_yes, released, not_owner))
+                let made = world.made_of(self.client, lock);
+                let argv = Self::give_back(made, key, &token, self.lease(lock));
+                // An owner that is told how often it still has the lock has given it back once.
+                let yes = |reply: &Reply| if made == Made::Counts { *reply != Reply::Nil } else { is_yes(reply) };
+                Ok(judge(self.command(argv).await?, yes, released, not_owner))
             }
             ReleaseHow::Del => Ok(judge(self.command(words(&["DEL", key])).await?, is_yes, released, not_owner)),
             ReleaseHow::GetDel { gap } => {

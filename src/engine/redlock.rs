@@ -5,8 +5,9 @@
 //! little time each (`node_timeout`), so that a dead one does not eat up the lease.
 
 use super::program::End;
-use super::recipes::{RELEASE, RENEW, RENEW_OR_TAKE, drift, eval, is_yes, words};
+use super::recipes::{drift, eval, is_yes, words};
 use super::round::Asking;
+use super::ways::{RELEASE, RENEW, RENEW_OR_TAKE};
 use super::wire::{Answer, Ctx};
 use super::world::{Trouble, World};
 use crate::lesson::{Acquire, AcquireHow, Do, ReleaseHow, RenewHow};

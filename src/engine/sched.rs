@@ -171,8 +171,13 @@ fn header(plan: &Plan, servers: &Servers, clock: ClockKind, binary: &Binary) -> 
         let role = if matches!(servers.role(&name), Ok(NodeRole::ReplicaOf(_))) { Role::Replica } else { Role::Master };
         NodeInfo { name, role }
     });
-    let locks =
-        plan.locks.iter().map(|lock| LockInfo { name: lock.name.clone(), key: lock.key.clone(), ttl: lock.ttl });
+    let locks = plan.locks.iter().map(|lock| LockInfo {
+        name: lock.name.clone(),
+        key: lock.key.clone(),
+        ttl: lock.ttl,
+        permits: lock.permits,
+        fifo: lock.fifo,
+    });
     let events = plan.events.iter().map(|event| EventInfo {
         id: event.id.clone(),
         line: event.span.line,

@@ -1,8 +1,6 @@
 //! What the format has and the engine cannot do yet is refused by name, before anything runs.
 
-use crate::lesson::{
-    Acquire, AcquireHow, Do, Fence, Plan, ReleaseHow, RenewHow, ServersKind, Span, Subject, Wait, Way,
-};
+use crate::lesson::{Acquire, AcquireHow, Do, Fence, Plan, ReleaseHow, ServersKind, Span, Subject, Wait, Way};
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
@@ -12,23 +10,18 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         ServersKind::Single | ServersKind::Replicated { .. } | ServersKind::Quorum { .. } => {}
         ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
     }
-    for lock in &plan.locks {
-        if lock.fifo {
-            missing.add(lock.span, "`order: fifo`");
-        }
-        if lock.permits != 1 {
-            missing.add(lock.span, "`permits`");
-        }
-    }
     for event in &plan.events {
         let span = event.span;
         if let Some(via) = &event.via {
             missing.add(via.span, "`via`");
         }
         match &event.what {
-            Do::Acquire(acquire) => missing.acquire(span, acquire),
-            Do::Renew(renew) => {
-                missing.renew(span, &renew.how, renew.ttl.is_none());
+            Do::Acquire(acquire) => {
+                missing.acquire(span, acquire);
+                let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
+                if permits > 1 {
+                    missing.permit(span, acquire);
+                }
             }
             Do::Release(release) => {
                 if release.publish == Some(true) {
@@ -53,9 +46,6 @@ impl Missing {
     }
 
     fn acquire(&mut self, span: Span, acquire: &Acquire) {
-        if acquire.how == AcquireHow::Reentrant {
-            self.add(span, "`how: reentrant`");
-        }
         match &acquire.wait {
             Wait::Notify { .. } => self.add(span, "`wait: notify`"),
             Wait::Queue { .. } => self.add(span, "`wait: queue`"),
@@ -64,17 +54,21 @@ impl Missing {
         if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
             self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
         }
-        if acquire.read_mode {
-            self.add(span, "`mode: read`");
-        }
-        if let Some(watchdog) = &acquire.watchdog {
-            self.renew(span, &watchdog.how, acquire.ttl.is_none());
-        }
     }
 
-    fn renew(&mut self, span: Span, how: &RenewHow, for_ever: bool) {
-        if for_ever && !matches!(how, RenewHow::Run(_)) {
-            self.add(span, "renewing a lease without a TTL");
+    /// A permit is taken with a script of its own, which knows one way and needs an end.
+    fn permit(&mut self, span: Span, acquire: &Acquire) {
+        match acquire.how {
+            AcquireHow::Run(_) => {}
+            AcquireHow::SetNxPx => {
+                if acquire.fence == Fence::Script {
+                    self.add(span, "`fence: script` with `permits` (`fence: database` can be)");
+                }
+                if acquire.ttl.is_none() {
+                    self.add(span, "a permit without a TTL");
+                }
+            }
+            _ => self.add(span, "`permits` with this `how` (leave it out, or write your own commands)"),
         }
     }
 

@@ -18,7 +18,7 @@ use super::links::Links;
 use super::slot::{Slot, Tag};
 use super::token;
 use super::wire::Message;
-use crate::lesson::{Plan, Subject};
+use crate::lesson::{Do, Plan, Subject};
 use crate::servers::{Conn, NodeRole, Servers};
 use crate::trace::{Cause, KeyOp, LessonTime, LinkState, Outcome, Record, Reply, Role, What, Why};
 
@@ -330,8 +330,11 @@ impl World {
     }
 
     fn record_belief(&self, client: usize, lock: usize, on: bool) {
+        let latest = self.lock_run(client, lock, |run| run.latest_event);
+        let read = latest
+            .is_some_and(|event| matches!(&self.plan.events[event].what, Do::Acquire(acquire) if acquire.read_mode));
         let (client, lock) = (self.client_name(client).to_owned(), self.lock_name(lock).to_owned());
-        self.record(What::Belief { client, lock, on });
+        self.record(What::Belief { client, lock, on, read: on && read });
     }
 
     /// A client learns that its lock is lost: it believes no more, its watchdog ends, its work stops.

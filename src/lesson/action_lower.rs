@@ -81,7 +81,10 @@ fn acquire(cx: &mut Cx, r: &Reading<'_>, f: &mut Fields<'_>) -> Acquire {
     let effective = if own_ttl { Ttl::new(ttl) } else { r.ttl };
     let how = acquire_how(cx, r, f, effective);
     let redlock = matches!(how, AcquireHow::Redlock { .. });
-    let token = f.take(cx, "token").and_then(|node| token(cx, r, node)).unwrap_or(Token::Unique);
+    // Whoever takes a lock once more must be known again.
+    let known = Token::Parts { process: true, thread: true };
+    let by_default = if how == AcquireHow::Reentrant { known } else { Token::Unique };
+    let token = f.take(cx, "token").and_then(|node| token(cx, r, node)).unwrap_or(by_default);
     let flag = |cx: &mut Cx, f: &mut Fields<'_>, key: &'static str, words: &[(&str, bool)], default: bool| {
         f.take(cx, key).and_then(|node| cx.choose(node, key, words)).unwrap_or(default)
     };

@@ -8,6 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::data::{ResourceInfo, Sql};
+use super::key::KeyState;
 use super::{LessonTime, Reply, Text};
 
 /// One run: who there was, and what happened.
@@ -84,6 +85,27 @@ pub struct LockInfo {
     pub key: String,
     /// How long a grant lasts unless renewed; none: for ever.
     pub ttl: Option<LessonTime>,
+    /// How many may be inside at once.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub permits: u32,
+    /// Whoever has waited longest is to be next.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub fifo: bool,
+}
+
+impl Default for LockInfo {
+    fn default() -> Self {
+        Self { name: String::new(), key: String::new(), ttl: None, permits: 1, fifo: false }
+    }
+}
+
+const fn one() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out a reference")]
+const fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// One event of the lesson file, as the reader is told about it.
@@ -244,7 +266,14 @@ pub enum What {
         now: Option<KeyState>,
     },
     /// A client begins (or ceases) to believe that it holds a lock.
-    Belief { client: String, lock: String, on: bool },
+    /// `read`: as a reader, who may be inside beside other readers.
+    Belief {
+        client: String,
+        lock: String,
+        on: bool,
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        read: bool,
+    },
     /// A client begins (or ceases) to work in the critical section of these locks. Without locks: it is busy with data, which
     /// by itself is not being inside.
     Works { client: String, task: String, on: bool, locks: Vec<String> },
@@ -344,37 +373,4 @@ pub enum Cause {
     Evict,
     /// `clock_jump`.
     ClockJump,
-}
-
-/// A key at an instant.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct KeyState {
-    /// What is in it.
-    pub value: Value,
-    /// When Redis will remove it; none: it has no TTL.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<LessonTime>,
-    /// The deadline could not be computed exactly from the command's own numbers.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub approximate: bool,
-    /// The client whose command last created or replaced the value.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
-}
-
-/// A key's content.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Value {
-    /// A string.
-    String(String),
-    /// A hash: field and value, in order of the field's name.
-    Hash(Vec<(String, String)>),
-    /// Another type, by its name, with its length.
-    Other {
-        /// `list`, `zset`, `set`.
-        r#type: String,
-        /// Number of elements.
-        len: u64,
-    },
 }

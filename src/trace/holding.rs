@@ -1,6 +1,7 @@
 //! Who holds a lock, as Redis has it: on one master, or on most of several.
 
-use super::event::{Header, KeyState, Role};
+use super::event::{Header, Role};
+use super::key::KeyState;
 use super::state::State;
 
 impl Header {
@@ -51,7 +52,7 @@ impl State {
         if header.is_quorum() {
             return self.votes(header, client, lock) >= header.majority();
         }
-        self.key_seen_by(header, client, lock).and_then(|key| key.owner.as_deref()) == Some(client)
+        self.key_seen_by(header, client, lock).is_some_and(|key| key.is_owned_by(client))
     }
 
     /// On how many nodes `client` owns the value of `lock`. A node that is down counts with what it last had.
@@ -59,7 +60,7 @@ impl State {
     pub fn votes(&self, header: &Header, client: &str, lock: &str) -> usize {
         let Some(key) = header.key_of(lock) else { return 0 };
         let keys = self.nodes.values().filter_map(|node| node.keys.get(key));
-        keys.filter(|vote| vote.owner.as_deref() == Some(client)).count()
+        keys.filter(|vote| vote.is_owned_by(client)).count()
     }
 
     /// The clients for which [`Self::holds`] is true, in the lesson's order. Two masters can have two owners.

@@ -11,6 +11,7 @@ pub mod event;
 pub mod finding;
 mod holding;
 pub mod jsonl;
+pub mod key;
 pub mod reply;
 pub mod state;
 pub mod text;
@@ -21,10 +22,11 @@ mod verdict;
 pub use data::{DATABASE, ResourceInfo, ResourceState, Sql, SqlValue};
 pub use detect::findings;
 pub use event::{
-    Cause, ClientInfo, EventInfo, EventKind, Header, KeyOp, KeyState, LinkState, LockInfo, NodeInfo, Outcome, Record,
-    Role, Trace, Value, What, Why,
+    Cause, ClientInfo, EventInfo, EventKind, Header, KeyOp, LinkState, LockInfo, NodeInfo, Outcome, Record, Role,
+    Trace, What, Why,
 };
 pub use finding::{Finding, FindingKind, Group, Verdict};
+pub use key::{KeyState, Value};
 pub use reply::Reply;
 pub use state::State;
 pub use text::{Lang, Text};

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::data::{self, ResourceState};
-use super::event::{EventKind, Header, KeyState, LinkState, Record, Role, What};
+use super::event::{EventKind, Header, LinkState, Record, Role, What};
+use super::key::KeyState;
 use super::{LessonTime, Outcome};
 
 /// The state of the run after some records.
@@ -47,6 +48,8 @@ pub struct ClientState {
     pub master: String,
     /// Locks that it believes it holds, by name, with the beginning of the belief.
     pub believes: BTreeMap<String, LessonTime>,
+    /// Locks that it last took as a reader, by name.
+    pub reads: BTreeSet<String>,
     /// Locks in whose critical section it works, by name, with the beginning and how many works there are.
     pub works: BTreeMap<String, (LessonTime, u32)>,
     /// How many of its tasks are busy with data: in a transaction, or waiting for the database.
@@ -129,9 +132,14 @@ impl State {
                     };
                 }
             }
-            What::Belief { client, lock, on } => {
+            What::Belief { client, lock, on, read } => {
                 if let Some(client) = self.clients.get_mut(client) {
                     if *on {
+                        if *read {
+                            client.reads.insert(lock.clone());
+                        } else {
+                            client.reads.remove(lock);
+                        }
                         client.believes.entry(lock.clone()).or_insert(record.t);
                     } else {
                         client.believes.remove(lock);

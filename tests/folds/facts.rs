@@ -202,6 +202,7 @@ fn counts_of_hashes_strings_and_lists() {
         deadline: Some(LessonTime(10_000)),
         approximate,
         owner: Some("A".to_owned()),
+        also: Vec::new(),
     };
     let hash = Value::Hash(vec![("A".to_owned(), "2".to_owned())]);
     run.by("A", KeyOp::Created, Some(value(hash, false)));

@@ -51,11 +51,22 @@ impl Hand {
             clients: clients.iter().map(|name| ClientInfo { name: (*name).to_owned() }).collect(),
             locks: locks
                 .iter()
-                .map(|name| LockInfo { name: (*name).to_owned(), key: key(name), ttl: Some(LessonTime(TTL)) })
+                .map(|name| LockInfo {
+                    name: (*name).to_owned(),
+                    key: key(name),
+                    ttl: Some(LessonTime(TTL)),
+                    ..LockInfo::default()
+                })
                 .collect(),
             ..Header::default()
         };
         Self { trace: Trace { header, records: Vec::new() }, now: 0, cmd: 0 }
+    }
+
+    /// Makes the first lock another one.
+    pub fn lock(&mut self, change: impl FnOnce(&mut LockInfo)) -> &mut Self {
+        change(&mut self.trace.header.locks[0]);
+        self
     }
 
     /// The clock moves to `ms`.
@@ -128,6 +139,7 @@ impl Hand {
             deadline: deadline.map(LessonTime),
             approximate: false,
             owner: Some(owner.to_owned()),
+            also: Vec::new(),
         }
     }
 
@@ -186,7 +198,7 @@ impl Hand {
     }
 
     pub fn believes_in(&mut self, client: &str, lock: &str, on: bool) -> &mut Self {
-        self.rec(What::Belief { client: client.to_owned(), lock: lock.to_owned(), on })
+        self.rec(What::Belief { client: client.to_owned(), lock: lock.to_owned(), on, read: false })
     }
 
     pub fn works(&mut self, client: &str, on: bool) -> &mut Self {

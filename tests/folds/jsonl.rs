@@ -27,11 +27,17 @@ fn everything() -> Trace {
     let causes =
         [Cause::Restart, Cause::Promote, Cause::Demote, Cause::Flush, Cause::Evict, Cause::ClockJump, Cause::Expiry];
     for cause in causes {
-        let now = KeyState { value: hash.clone(), deadline: Some(LessonTime(7)), approximate: true, owner: None };
+        let now = KeyState {
+            value: hash.clone(),
+            deadline: Some(LessonTime(7)),
+            approximate: true,
+            owner: None,
+            also: vec![name("B")],
+        };
         run.key_on("m", LOCK, KeyOp::Changed, cause, Some(now));
     }
     let other = Value::Other { r#type: name("zset"), len: u64::MAX };
-    let now = KeyState { value: other, deadline: None, approximate: false, owner: Some(name("A")) };
+    let now = KeyState { value: other, deadline: None, approximate: false, owner: Some(name("A")), also: Vec::new() };
     run.key_on("r1", LOCK, KeyOp::Retimed, Cause::Replication, Some(now));
     run.works("A", true).tick("A", Outcome::Renewed);
     run.rec(What::ToldLost { client: name("A"), lock: name(LOCK), why: None });

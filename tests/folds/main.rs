@@ -13,3 +13,4 @@ mod judge;
 mod notes;
 mod plan;
 mod quorum;
+mod shared;

@@ -28,7 +28,13 @@ fn run() -> Trace {
     let header = Header {
         nodes: vec![NodeInfo { name: "redis".to_owned(), role: Role::Master }],
         clients: ["A", "B"].map(|name| ClientInfo { name: name.to_owned() }).to_vec(),
-        locks: vec![LockInfo { name: "lock".to_owned(), key: "lock:stock".to_owned(), ttl: Some(LessonTime(9_000)) }],
+        locks: vec![LockInfo {
+            name: "lock".to_owned(),
+            key: "lock:stock".to_owned(),
+            ttl: Some(LessonTime(9_000)),
+            fifo: false,
+            permits: 1,
+        }],
         resources: vec![
             ResourceInfo { name: "stock".to_owned(), shape: Shape::Row { value: 233, min: None } },
             ResourceInfo { name: "charges".to_owned(), shape: Shape::Log { once: Vec::new() } },

@@ -23,7 +23,12 @@ fn failover() -> Trace {
     let header = Header {
         nodes: vec![node("m", Role::Master), node("r1", Role::Replica)],
         clients: ["A", "B"].map(|name| ClientInfo { name: name.to_owned() }).to_vec(),
-        locks: vec![LockInfo { name: "lock".to_owned(), key: "lock:order".to_owned(), ttl: Some(LessonTime(9_000)) }],
+        locks: vec![LockInfo {
+            name: "lock".to_owned(),
+            key: "lock:order".to_owned(),
+            ttl: Some(LessonTime(9_000)),
+            ..LockInfo::default()
+        }],
         ..Header::default()
     };
     let tick = |outcome| What::Tick { client: "A".to_owned(), lock: "lock".to_owned(), outcome };

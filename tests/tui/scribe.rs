@@ -19,7 +19,12 @@ impl Scribe {
         let header = Header {
             nodes: nodes.iter().map(|(name, role)| NodeInfo { name: (*name).to_owned(), role: *role }).collect(),
             clients: clients.iter().map(|name| ClientInfo { name: (*name).to_owned() }).collect(),
-            locks: vec![LockInfo { name: "lock".to_owned(), key: KEY.to_owned(), ttl: Some(LessonTime(10_000)) }],
+            locks: vec![LockInfo {
+                name: "lock".to_owned(),
+                key: KEY.to_owned(),
+                ttl: Some(LessonTime(10_000)),
+                ..LockInfo::default()
+            }],
             clock: "warp".to_owned(),
             server: "redis 7.0.15".to_owned(),
             events,
@@ -47,7 +52,7 @@ impl Scribe {
     }
 
     pub fn believes(&mut self, client: &str, on: bool) -> &mut Self {
-        self.push(What::Belief { client: client.to_owned(), lock: "lock".to_owned(), on })
+        self.push(What::Belief { client: client.to_owned(), lock: "lock".to_owned(), on, read: false })
     }
 
     pub fn works(&mut self, client: &str, on: bool) -> &mut Self {
@@ -114,6 +119,7 @@ impl Scribe {
             deadline: Some(LessonTime(self.t + ttl)),
             approximate: false,
             owner: Some(client.to_owned()),
+            also: Vec::new(),
         }
     }
 

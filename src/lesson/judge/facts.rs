@@ -166,7 +166,7 @@ impl<'a> Facts<'a> {
                 None => holders.extend(state.holders(header, &lock.name)),
                 Some(node) => {
                     let key = state.nodes.get(node).and_then(|node| node.keys.get(&lock.key));
-                    holders.extend(key.and_then(|key| key.owner.clone()));
+                    holders.extend(key.into_iter().flat_map(|key| key.owners().map(str::to_owned)));
                 }
             }
         }

@@ -21,8 +21,7 @@ impl Detector for Abandoned {
     fn see(&mut self, step: &Step<'_>) {
         let state = step.after;
         self.0.close_where(step, |(lock, owner), new| {
-            let seen =
-                step.header.clients.iter().any(|client| owner_at(step, state, &client.name, lock) == Some(owner));
+            let seen = step.header.clients.iter().any(|client| is_owner_at(step, state, &client.name, lock, owner));
             !seen || believes(state, owner, lock) || (new && state.is_acquiring(owner, lock))
         });
         if let Some((victim, lock)) = refused(step) {
@@ -44,19 +43,23 @@ impl Abandoned {
     /// `victim` stands before `lock`.
     fn meet(&mut self, step: &Step<'_>, state: &State, victim: &str, lock: &str) {
         let Some(key) = state.key_seen_by(step.header, victim, lock) else { return };
-        let (Some(owner), Some(_)) = (key.owner.as_deref(), key.deadline) else { return };
-        let lives = state.clients.get(owner).is_some_and(|owner| !owner.crashed);
-        if lives && !believes(state, owner, lock) && !state.is_acquiring(owner, lock) {
-            self.0.open(step, &(lock.to_owned(), owner.to_owned()), || {
-                step.finding(FindingKind::Abandoned, Some(lock)).with("of", owner).with("victim", victim)
-            });
+        if key.deadline.is_none() {
+            return;
+        }
+        for owner in key.owners() {
+            let lives = state.clients.get(owner).is_some_and(|owner| !owner.crashed);
+            if lives && !believes(state, owner, lock) && !state.is_acquiring(owner, lock) {
+                self.0.open(step, &(lock.to_owned(), owner.to_owned()), || {
+                    step.finding(FindingKind::Abandoned, Some(lock)).with("of", owner).with("victim", victim)
+                });
+            }
         }
     }
 }
 
-/// Who owns `lock`'s value on the node that `client` talks to.
-fn owner_at<'a>(step: &Step<'_>, state: &'a State, client: &str, lock: &str) -> Option<&'a String> {
-    state.key_seen_by(step.header, client, lock)?.owner.as_ref()
+/// Whether `owner` owns `lock`'s value on the node that `client` talks to.
+fn is_owner_at(step: &Step<'_>, state: &State, client: &str, lock: &str, owner: &str) -> bool {
+    state.key_seen_by(step.header, client, lock).is_some_and(|key| key.is_owned_by(owner))
 }
 
 /// The client that this record refuses because of somebody's lock, and the lock.

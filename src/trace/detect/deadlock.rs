@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::spells::Spells;
 use super::{Detector, Finding, FindingKind, Step};
-use crate::trace::{Outcome, State, What};
+use crate::trace::{KeyState, Outcome, State, What};
 
 /// Opens when clients wait in a circle: each of them waits (a try of its acquire has failed, and it goes on trying)
 /// for a lock that the next one owns; closes when one of them waits no longer, or owns no longer what another waits
@@ -85,15 +85,31 @@ impl Deadlock {
         let of_client = |waiter: &str| -> Vec<(usize, &'a str)> {
             let Some(client) = state.clients.get(waiter) else { return Vec::new() };
             let waits = client.acquiring.iter().filter(|(_, acquiring)| acquiring.waits);
-            let edges = waits.filter_map(|(event, acquiring)| {
-                let owner = state.key_seen_by(step.header, waiter, &acquiring.lock)?.owner.as_deref()?;
-                let blocked = owner != waiter || self.refused_by_itself.contains(event);
-                let next = clients.iter().position(|client| client.name == owner)?;
-                blocked.then_some((next, acquiring.lock.as_str()))
+            let edges = waits.flat_map(|(event, acquiring)| {
+                let key = state.key_seen_by(step.header, waiter, &acquiring.lock);
+                let owners = key.into_iter().flat_map(KeyState::owners);
+                owners.filter_map(move |owner| {
+                    let blocked = owner != waiter || self.refused_by_itself.contains(event);
+                    let next = clients.iter().position(|client| client.name == owner)?;
+                    blocked.then_some((next, acquiring.lock.as_str()))
+                })
             });
             edges.collect()
         };
-        clients.iter().map(|client| of_client(&client.name)).collect()
+        only_hopeless(clients.iter().map(|client| of_client(&client.name)).collect())
+    }
+}
+
+/// Of a lock with several owners, each of them can let a waiter in. So whoever waits for one that can still go on waits
+/// for nobody in particular: what is left are those for whom all owners are stuck, too.
+fn only_hopeless(mut edges: Vec<Vec<(usize, &str)>>) -> Vec<Vec<(usize, &str)>> {
+    let mut stuck: Vec<bool> = edges.iter().map(|waits| !waits.is_empty()).collect();
+    loop {
+        let can_go_on =
+            |from: usize| stuck[from] && edges[from].len() > 1 && edges[from].iter().any(|(owner, _)| !stuck[*owner]);
+        let Some(free) = (0..edges.len()).find(|from| can_go_on(*from)) else { return edges };
+        stuck[free] = false;
+        edges[free].clear();
     }
 }
 

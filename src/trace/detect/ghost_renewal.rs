@@ -2,9 +2,9 @@
 
 use super::spells::Spells;
 use super::{Detector, Finding, FindingKind, Step, believes};
+use crate::trace::What;
 use crate::trace::event::{EventKind, Outcome};
 use crate::trace::state::client_of;
-use crate::trace::{KeyState, What};
 
 /// Opens when a renewal (the watchdog's, or a `renew`) succeeds for a client that does not believe that it holds the
 /// lock, at the instant it learns of the success; it is the first such renewal that counts. Closes when the value that
@@ -20,12 +20,15 @@ impl Detector for GhostRenewal {
         let state = step.after;
         self.0.close_where(step, |(lock, by, owner), _| {
             let key = state.key_seen_by(step.header, by, lock);
-            key.is_none_or(|key| key.owner != *owner) || believes(state, by, lock)
+            key.is_none_or(|key| !owner.as_ref().map_or(key.owner.is_none(), |owner| key.is_owned_by(owner)))
+                || believes(state, by, lock)
         });
         let Some((by, lock)) = renewed(step) else { return };
-        let Some(KeyState { owner, .. }) = state.key_seen_by(step.header, by, lock) else { return };
+        let Some(key) = state.key_seen_by(step.header, by, lock) else { return };
+        // Of a lock that several own, it is its own part.
+        let owner = if key.is_owned_by(by) { Some(by.to_owned()) } else { key.owner.clone() };
         if !believes(step.before, by, lock) {
-            let ghost = (lock.to_owned(), by.to_owned(), owner.clone());
+            let ghost = (lock.to_owned(), by.to_owned(), owner);
             self.0.open(step, &ghost, || step.finding(FindingKind::GhostRenewal, Some(lock)).with("by", by));
         }
     }

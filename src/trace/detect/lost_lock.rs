@@ -29,7 +29,7 @@ impl Detector for LostLock {
                 matches!(&step.record.what, What::Key { cause: Cause::Command { client: c, .. }, .. } if c != client);
             let Some(was) = step.before.key_seen_by(step.header, client, lock) else { continue };
             if !own
-                && was.owner.as_deref() == Some(client)
+                && was.is_owned_by(client)
                 && was.deadline.is_none_or(|deadline| deadline > step.t())
                 && believes(step.before, client, lock)
                 && !step.after.holds(step.header, client, lock)

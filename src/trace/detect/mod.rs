@@ -19,6 +19,7 @@ mod reject;
 mod spells;
 mod stale_write;
 mod starved;
+mod unfair;
 mod wrong;
 
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ trait Detector {
 /// Everything that `trace` shows, in the order in which it began; of one record, in the order of FORMAT §10.
 #[must_use]
 pub fn findings(trace: &Trace) -> Vec<Finding> {
-    let mut detectors: [Box<dyn Detector>; 14] = [
+    let mut detectors: [Box<dyn Detector>; 15] = [
         Box::<overlap::Overlap>::default(),
         Box::<wrong::Wrong>::default(),
         Box::<lost_lock::LostLock>::default(),
@@ -63,6 +64,7 @@ pub fn findings(trace: &Trace) -> Vec<Finding> {
         Box::<ghost_renewal::GhostRenewal>::default(),
         Box::<deadlock::Deadlock>::default(),
         Box::<starved::Starved>::default(),
+        Box::<unfair::Unfair>::default(),
         Box::<reject::Reject>::default(),
         Box::<note::Note>::default(),
     ];
