@@ -63,7 +63,7 @@ fn nothing_leaks_into_the_next_lesson() {
         for (i, node) in NODES.into_iter().enumerate() {
             assert_eq!(before[i] == after[i], node != "n2", "{node}");
             assert_eq!(at(&second, node, "DBSIZE").await, Value::Int(0), "{node}");
-            assert_eq!(second.observer(node).unwrap().events().await.unwrap(), [], "{node}");
+            assert_eq!(second.observer(node).unwrap().events().unwrap(), [], "{node}");
         }
     });
 }

@@ -345,7 +345,7 @@ fn the_next_lesson_finds_everything_as_on_the_first_day() {
             }
             for node in ["m", "r1"] {
                 assert_eq!(at(&servers, node, "DBSIZE").await, Value::Int(0), "{node} before {disorder}");
-                assert_eq!(servers.observer(node).unwrap().events().await.unwrap(), [], "{node} before {disorder}");
+                assert_eq!(servers.observer(node).unwrap().events().unwrap(), [], "{node} before {disorder}");
                 assert!(servers.is_up(node).unwrap());
             }
             assert_eq!(servers.role("m").unwrap(), NodeRole::Master);

@@ -178,7 +178,7 @@ impl World {
                     self.servers.demote(node, &master).await?;
                     self.set_role(node, Role::Replica, Some(master.clone()));
                     self.record(What::NodeDemoted { node: node.to_owned(), master });
-                    self.arrived(node, &Cause::Demote).await?;
+                    self.arrived(node, &Cause::Demote)?;
                 }
             }
             Do::Flush => {
@@ -232,15 +232,15 @@ impl World {
         match self.servers.role(node)? {
             NodeRole::Master => {
                 self.record(What::NodeRestarted { node: node.to_owned(), role: Role::Master });
-                self.catch_up(node).await?;
-                self.arrived(node, &Cause::Restart).await?;
+                self.catch_up(node)?;
+                self.arrived(node, &Cause::Restart)?;
                 self.replicate(node, 0).await
             }
             NodeRole::ReplicaOf(master) => {
                 self.set_role(node, Role::Replica, Some(master.clone()));
                 self.record(What::NodeRestarted { node: node.to_owned(), role: Role::Replica });
                 self.record(What::NodeDemoted { node: node.to_owned(), master });
-                self.arrived(node, &Cause::Restart).await
+                self.arrived(node, &Cause::Restart)
             }
         }
     }
@@ -255,7 +255,7 @@ impl World {
             run.link = LinkState::Open;
             run.waiting = 0;
         }
-        self.catch_up(node).await?;
+        self.catch_up(node)?;
         let followers: Vec<String> = {
             let nodes = self.nodes.borrow();
             let follows = |run: &super::world::NodeRun| run.up && run.role == Role::Replica && run.follows == old;
@@ -267,7 +267,7 @@ impl World {
             }
         }
         self.record(What::NodePromoted { node: node.to_owned(), stays: stays.to_vec() });
-        self.arrived(node, &Cause::Promote).await?;
+        self.arrived(node, &Cause::Promote)?;
         for follower in followers {
             if let Some(run) = self.nodes.borrow_mut().get_mut(&follower) {
                 run.follows = Some(node.to_owned());
@@ -277,14 +277,14 @@ impl World {
             self.agenda
                 .borrow_mut()
                 .remove_where(|due| matches!(due, Due::Bytes { replica, .. } if *replica == follower));
-            self.arrived(&follower, &Cause::Replication).await?;
+            self.arrived(&follower, &Cause::Replication)?;
         }
         Ok(())
     }
 
     /// Brings a server that has just become reachable as a master to lesson time, and lets it expire what is overdue.
-    async fn catch_up(&self, node: &str) -> Result<(), Trouble> {
-        let (look, _) = self.look(node, true).await?;
+    fn catch_up(&self, node: &str) -> Result<(), Trouble> {
+        let (look, _) = self.look(node, true)?;
         let epoch = self.keys.borrow().epoch;
         let overdue = |expiry: i64| expiry - epoch + look.marker <= i64::try_from(self.now()).unwrap_or(i64::MAX);
         let due: Vec<(String, String)> = look
@@ -293,7 +293,7 @@ impl World {
             .filter(|(_, seen)| seen.expiry.is_some_and(overdue))
             .map(|(key, _)| (node.to_owned(), key.clone()))
             .collect();
-        if due.is_empty() { Ok(()) } else { self.wait_until_gone(node, &due).await }
+        if due.is_empty() { Ok(()) } else { self.wait_until_gone(node, &due) }
     }
 
     /// The master that a node would follow: another one that runs.
@@ -360,11 +360,11 @@ impl World {
             (LinkState::Held, LinkState::Slow { by }) if self.is_up(replica) => {
                 let waiting = self.nodes.borrow().get(replica).map_or(0, |run| run.waiting);
                 self.send_bytes(replica, by.ms(), waiting).await?;
-                self.arrived(replica, &Cause::Replication).await?;
+                self.arrived(replica, &Cause::Replication)?;
             }
             // A link that was cut is made anew for this, and brings what was missed.
             (_, LinkState::Open) | (LinkState::Cut, LinkState::Slow { .. }) if self.is_up(replica) => {
-                self.arrived(replica, &Cause::Replication).await?;
+                self.arrived(replica, &Cause::Replication)?;
             }
             _ => {}
         }
@@ -385,6 +385,6 @@ impl World {
         if changed {
             self.record_replication_link(replica);
         }
-        self.arrived(replica, &Cause::Replication).await
+        self.arrived(replica, &Cause::Replication)
     }
 }

@@ -21,7 +21,7 @@ const EXPIRY_LIMIT: u32 = 25_000; // × 0.2 ms = 5 s
 
 impl World {
     /// Looks at a node's keys; under warp, brings it to lesson time.
-    pub(super) async fn look(&self, node: &str, may_move: bool) -> Result<(Look, Vec<(String, String)>), Trouble> {
+    pub(super) fn look(&self, node: &str, may_move: bool) -> Result<(Look, Vec<(String, String)>), Trouble> {
         let moves = may_move && self.clock.moves() && self.is_up_master(node);
         let watched: Vec<String> = self.watched.borrow().iter().cloned().collect();
         let epoch = self.keys.borrow().epoch;
@@ -33,18 +33,16 @@ impl World {
             command
         };
         let sha = super::clock_script_sha();
-        let mut answer = observer.send(&command("EVALSHA", sha)).await?;
+        let mut answer = observer.look(&command("EVALSHA", sha))?;
         if matches!(&answer, Raw::ServerError(error) if error.code() == "NOSCRIPT") {
-            answer = observer.send(&command("EVAL", CLOCK)).await?;
+            answer = observer.look(&command("EVAL", CLOCK))?;
         }
         let look = parse_look(answer, &watched)
             .ok_or_else(|| Trouble::Engine(format!("{node} gave an answer to the clock script that makes no sense")))?;
         if look.lost {
             return Err(Trouble::Slip);
         }
-        let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key));
-        // `expire` comes from the engine's own moves too, and says nothing that the deadline does not say better.
-        let heard: Vec<_> = heard.filter(|(event, key)| key != MARKER && event != "expire").collect();
+        let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key)).collect();
         if moves {
             self.clock.froze(node, look.now);
         }
@@ -59,7 +57,7 @@ impl World {
         if !self.clock.is_stale(node) {
             return Ok(());
         }
-        let (look, heard) = self.look(node, true).await?;
+        let (look, heard) = self.look(node, true)?;
         let changes =
             self.keys.borrow_mut().after_command(node, &look, &heard, &Writer { t: self.now(), ..Writer::default() });
         // Nobody has sent anything: what changes here can only have expired before its time.
@@ -96,14 +94,14 @@ impl World {
     ) -> Result<(), Trouble> {
         let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
         // Nothing is moved here: a key of which nobody knew yet would stay behind, and the marker would be wrong for it.
-        let (mut look, mut heard) = self.look(node, false).await?;
+        let (mut look, mut heard) = self.look(node, false)?;
         let unknown: Vec<String> = {
             let watched = self.watched.borrow();
             heard.iter().map(|(_, key)| key).filter(|key| !watched.contains(*key)).cloned().collect()
         };
         if !unknown.is_empty() {
             self.watched.borrow_mut().extend(unknown);
-            let (again, more) = self.look(node, false).await?;
+            let (again, more) = self.look(node, false)?;
             look = again;
             heard.extend(more);
         }
@@ -128,7 +126,7 @@ impl World {
             match link {
                 LinkState::Open => {
                     self.servers.barrier(&replica).await?;
-                    self.arrived(&replica, &Cause::Replication).await?;
+                    self.arrived(&replica, &Cause::Replication)?;
                 }
                 LinkState::Slow { by } => {
                     self.send_bytes(&replica, by.ms(), writes).await?;
@@ -168,8 +166,8 @@ impl World {
     }
 
     /// Looks at a node to which something came by replication, from its disk, or from a new master.
-    pub(super) async fn arrived(&self, node: &str, cause: &Cause) -> Result<(), Trouble> {
-        let (look, _) = self.look(node, false).await?;
+    pub(super) fn arrived(&self, node: &str, cause: &Cause) -> Result<(), Trouble> {
+        let (look, _) = self.look(node, false)?;
         let changes = self.keys.borrow_mut().after_arrival(node, &look, self.now());
         self.record_changes(node, changes, cause);
         Ok(())
@@ -184,15 +182,15 @@ impl World {
         let hit: Vec<&String> = masters.iter().filter(|node| due.iter().any(|(at, _)| at == *node)).collect();
         // On several nodes the last millisecond runs at the same time.
         for node in hit.iter().skip(1) {
-            self.look(node, true).await?;
+            self.look(node, true)?;
         }
         for node in hit {
-            self.wait_until_gone(node, &due).await?;
+            self.wait_until_gone(node, &due)?;
             for (_, key) in due.iter().filter(|(at, _)| at == node) {
                 self.record_expired(node, key);
             }
             // The instant is frozen again: what has passed while Redis expired the key belongs to no lesson time.
-            self.look(node, true).await?;
+            self.look(node, true)?;
             self.replicate_expiry(node).await?;
         }
         // What is left expires where no server says so: on a node that is down, or on a replica, which only hides it.
@@ -221,10 +219,10 @@ impl World {
     }
 
     /// Waits until Redis itself has removed the keys that are due on `node`.
-    pub(super) async fn wait_until_gone(&self, node: &str, due: &[(String, String)]) -> Result<(), Trouble> {
+    pub(super) fn wait_until_gone(&self, node: &str, due: &[(String, String)]) -> Result<(), Trouble> {
         for round in 0..EXPIRY_LIMIT {
             // Moved once: what is due has 1 ms left then. To freeze it again and again would keep it alive.
-            let (look, _) = self.look(node, round == 0).await?;
+            let (look, _) = self.look(node, round == 0)?;
             let there = |key: &String| look.keys.get(key).is_some_and(|seen| seen.value.is_some());
             if !due.iter().any(|(at, key)| at == node && there(key)) {
                 return Ok(());
@@ -246,7 +244,7 @@ impl World {
                 self.keys.borrow_mut().epoch = time.0 * 1000 + time.1 / 1000;
                 self.clock.begin_now();
             }
-            self.look(node, true).await?;
+            self.look(node, true)?;
             for (replica, _) in self.replicas_of(node) {
                 self.servers.barrier(&replica).await?;
             }

@@ -8,6 +8,8 @@ pub(super) const SOCKET: &str = "redis.sock";
 pub(super) const CONFIG: &str = "redis.conf";
 /// The engine's own user, who may do everything.
 pub(super) const ADMIN: &str = "lockscope";
+/// The same for the connection that looks: it must outlast the one that throws everybody else out between two lessons.
+pub(super) const EYES: &str = "lockscope-eyes";
 
 /// What the engine may change in the course of a run, and what it is put back to before the next.
 pub(super) const RESTORED: [(&str, &str); 6] = [
@@ -66,6 +68,7 @@ pub(super) fn text(persistence: Persistence, password: &str) -> String {
     // Nobody is `default`: AUTH as default is refused, and RESET leaves a connection without any user.
     lines.push("user default reset off".to_owned());
     lines.push(format!("user {ADMIN} on >{password} ~* &* +@all"));
+    lines.push(format!("user {EYES} on >{password} ~* &* +@all"));
     lines.push(format!("masteruser {ADMIN}"));
     lines.push(format!("masterauth {password}"));
     lines.push(String::new());

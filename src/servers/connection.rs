@@ -5,18 +5,24 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver};
+use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, IntoConnectionInfo, Pipeline, ProtocolVersion, PushInfo,
-    PushKind, RedisConnectionInfo, RedisError, Value,
+    AsyncConnectionConfig, Client, Cmd, Connection, ConnectionAddr, ConnectionLike, IntoConnectionInfo, Pipeline,
+    ProtocolVersion, PushInfo, PushKind, RedisConnectionInfo, RedisError, Value,
 };
-use tokio::sync::mpsc::{self, UnboundedReceiver};
 
+use super::config::{ADMIN, EYES};
 use super::error::Broken;
 
 /// Channels of key events in the one database that there is.
 const KEY_EVENTS: &str = "__keyevent@0__:";
+
+/// All events but `expire` and `setrange`: the engine's own clock script causes these two with every step of a lesson, and
+/// what they say of a lesson's key its expiry says better (`SETRANGE` itself no lesson may send).
+const HEARD: [&str; 5] = ["[^es]*", "s[^e]*", "set", "expired", "evicted"];
 
 /// What Redis told of a key: `set`, `expire`, `expired`, `del`, …
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,17 +42,16 @@ pub(super) struct Door {
 
 impl Door {
     pub(super) fn client(&self, user: &str, protocol: ProtocolVersion) -> Result<Client, RedisError> {
-        open(&self.socket, user, &self.password, protocol)
+        open(&self.socket, Some((user, &self.password)), protocol)
     }
 }
 
-fn open(socket: &Path, user: &str, password: &str, protocol: ProtocolVersion) -> Result<Client, RedisError> {
-    let settings = RedisConnectionInfo::default()
-        .set_username(user)
-        .set_password(password)
-        .set_protocol(protocol)
-        // Older servers do not know CLIENT SETINFO, and a lesson's MONITOR should show the lesson.
-        .set_skip_set_lib_name();
+fn open(socket: &Path, who: Option<(&str, &str)>, protocol: ProtocolVersion) -> Result<Client, RedisError> {
+    // Older servers do not know CLIENT SETINFO, and a lesson's MONITOR should show the lesson.
+    let mut settings = RedisConnectionInfo::default().set_protocol(protocol).set_skip_set_lib_name();
+    if let Some((user, password)) = who {
+        settings = settings.set_username(user).set_password(password);
+    }
     let info = ConnectionAddr::Unix(socket.to_owned()).into_connection_info()?.set_redis_settings(settings);
     Client::open(info)
 }
@@ -71,9 +76,11 @@ impl Conn {
     /// Connects, and gives the connection a name that `CLIENT LIST` shows.
     pub(super) async fn open(door: &Door, user: &str, name: &str) -> Result<Self, RedisError> {
         // RESP2, as redis-cli speaks by default: replies look like those in every book.
-        let client = door.client(user, ProtocolVersion::RESP2)?;
+        let client = open(&door.socket, None, ProtocolVersion::RESP2)?;
         let mut connection = client.get_multiplexed_async_connection_with_config(&patient()).await?;
+        // All in one go: a lesson has several clients, and each is to cost one round trip.
         let mut introduction = redis::pipe();
+        introduction.cmd("AUTH").arg(user).arg(&door.password).ignore();
         introduction.cmd("CLIENT").arg("SETNAME").arg(name).ignore().cmd("CLIENT").arg("ID");
         let (id,): (i64,) = introduction.query_async(&mut connection).await?;
         Ok(Self { connection, id })
@@ -98,21 +105,33 @@ impl Conn {
     }
 }
 
-/// The engine's own connection to one node: may do everything, and hears every key event of the node.
-#[derive(Debug)]
+/// The engine's own two connections to one node: may do everything, and hear every key event of the node.
+///
+/// Most of what the engine asks is a look at the keys, several per step of a lesson, and it can do nothing else until it
+/// has seen. So looks have a connection of their own that simply waits in the system call; through the runtime (wake the
+/// socket's task, pass the reply on, wake the one who asked) each would take longer, and every key event would wake
+/// somebody as soon as it comes, although nobody wants it before the next look.
 pub struct Observer {
     connection: MultiplexedConnection,
-    pushes: RefCell<UnboundedReceiver<PushInfo>>,
+    eyes: RefCell<Connection>,
+    pushes: Receiver<PushInfo>,
 }
 
+/// A server that does not answer a look within this *real* time never will: looks are taken when nobody else keeps it.
+const LOOK_LIMIT: Duration = Duration::from_secs(30);
+
 impl Observer {
-    pub(super) async fn open(door: &Door, user: &str) -> Result<Self, RedisError> {
-        let client = door.client(user, ProtocolVersion::RESP3)?;
-        let (sender, pushes) = mpsc::unbounded_channel();
-        let config = patient().set_push_sender(sender);
-        let mut connection = client.get_multiplexed_async_connection_with_config(&config).await?;
-        connection.psubscribe(format!("{KEY_EVENTS}*")).await?;
-        Ok(Self { connection, pushes: RefCell::new(pushes) })
+    pub(super) async fn open(door: &Door) -> Result<Self, RedisError> {
+        let client = door.client(ADMIN, ProtocolVersion::RESP3)?;
+        let connection = client.get_multiplexed_async_connection_with_config(&patient()).await?;
+        let mut eyes = door.client(EYES, ProtocolVersion::RESP3)?.get_connection()?;
+        eyes.set_read_timeout(Some(LOOK_LIMIT))?;
+        let (sender, pushes) = mpsc::channel();
+        eyes.set_push_sender(sender);
+        for events in HEARD {
+            eyes.psubscribe_resp3(format!("{KEY_EVENTS}{events}"))?;
+        }
+        Ok(Self { connection, eyes: RefCell::new(eyes), pushes })
     }
 
     /// Sends one command and waits for its reply; errors of the server are replies ([`Value::ServerError`]).
@@ -137,12 +156,20 @@ impl Observer {
         connection.send_packed_commands(commands, 0, commands.len()).await.map_err(|error| broken(&error))
     }
 
+    /// Sends one short command and waits for its reply, the whole thread with it: for looks, never for what the server may
+    /// keep waiting. Errors of the server are replies.
+    ///
+    /// # Errors
+    /// [`Broken`] when the node is down.
+    pub fn look(&self, command: &Cmd) -> Result<Value, Broken> {
+        self.eyes.borrow_mut().req_command(command).map_err(|error| broken(&error))
+    }
+
     /// The key events that have come and were not yet taken, in order. Those of everything that the node had executed
-    /// before it executed the last answered command of this connection are certainly among them; those that this
-    /// command caused itself may come with the next reply (newer servers send them after it).
+    /// before it executed the last look are certainly among them; those that this look caused itself may come with the
+    /// next one (newer servers send them after the reply).
     pub fn drain_events(&self) -> Vec<KeyEvent> {
-        let mut pushes = self.pushes.borrow_mut();
-        std::iter::from_fn(|| pushes.try_recv().ok()).filter_map(|push| key_event(&push)).collect()
+        self.pushes.try_iter().filter_map(|push| key_event(&push)).collect()
     }
 
     /// All key events that were not yet taken, in order: everything that the node has executed up to now is included.
@@ -150,9 +177,15 @@ impl Observer {
     ///
     /// # Errors
     /// [`Broken`] when the node is down.
-    pub async fn events(&self) -> Result<Vec<KeyEvent>, Broken> {
-        self.send(&redis::cmd("PING")).await?;
+    pub fn events(&self) -> Result<Vec<KeyEvent>, Broken> {
+        self.look(&redis::cmd("PING"))?;
         Ok(self.drain_events())
+    }
+}
+
+impl std::fmt::Debug for Observer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Observer").finish_non_exhaustive()
     }
 }
 

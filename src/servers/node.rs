@@ -124,7 +124,7 @@ impl Node {
     pub(super) async fn ready(&self) -> Result<(), ServersError> {
         let deadline = Instant::now() + START_PATIENCE;
         loop {
-            let why = match Observer::open(&self.door, ADMIN).await {
+            let why = match Observer::open(&self.door).await {
                 Ok(observer) => match observer.send(&redis::cmd("PING")).await {
                     Ok(Value::ServerError(error)) => error.to_string(),
                     Ok(_) => {

@@ -121,7 +121,7 @@ impl Set {
         }
         for node in &self.nodes {
             // What this itself has caused is nobody's business.
-            node.observer()?.events().await.map_err(ServersError::lost(&node.name))?;
+            node.observer()?.events().map_err(ServersError::lost(&node.name))?;
         }
         Ok(())
     }
@@ -129,8 +129,12 @@ impl Set {
     /// Throws out everybody and everything, and lets the lesson's user in.
     async fn empty(&self, node: &Node, with_data: bool) -> Result<(), ServersError> {
         let mut pipeline = redis::pipe();
-        pipeline.cmd("CLIENT").arg("KILL").arg("TYPE").arg("pubsub");
-        pipeline.cmd("CLIENT").arg("KILL").arg("TYPE").arg("normal");
+        // The lesson's connections go with its user (below); here go those that became nobody's, and strangers of ours.
+        for user in ["default", config::ADMIN] {
+            for kind in ["pubsub", "normal"] {
+                pipeline.cmd("CLIENT").arg("KILL").arg("TYPE").arg(kind).arg("USER").arg(user);
+            }
+        }
         // First of all: some settings make a server refuse the rest.
         pipeline.cmd("CONFIG").arg("SET");
         for (name, value) in config::RESTORED {
@@ -240,7 +244,7 @@ impl Set {
                 }
             }
         }
-        node.observer()?.events().await.map_err(ServersError::lost(&node.name))?;
+        node.observer()?.events().map_err(ServersError::lost(&node.name))?;
         Ok(())
     }
 

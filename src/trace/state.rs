@@ -53,6 +53,8 @@ pub struct ClientState {
     pub busy: u32,
     /// Acquires under way: event, with its lock, its beginning, and whether a try was refused already.
     pub acquiring: BTreeMap<usize, Acquiring>,
+    /// Releases under way, between the first command and the last answer: event, with its lock.
+    pub releasing: BTreeMap<usize, String>,
     /// Main program has ended.
     pub ended: bool,
 }
@@ -118,7 +120,7 @@ impl State {
                     acquiring.waits = true;
                 }
             }
-            What::EventEnd { event, .. } => self.forget_acquire(*event),
+            What::EventEnd { event, .. } => self.forget_event(*event),
             What::Key { node, key, now, .. } => {
                 if let Some(node) = self.nodes.get_mut(node) {
                     match now {
@@ -201,20 +203,24 @@ impl State {
 
     fn event_started(&mut self, header: &Header, event: usize) {
         let Some(info) = header.events.get(event) else { return };
-        if info.kind != EventKind::Acquire {
-            return;
-        }
         let (Some(lock), Some(client)) = (&info.lock, self.clients.get_mut(client_of(&info.subject))) else { return };
-        client.acquiring.insert(event, Acquiring { lock: lock.clone(), since: self.t, waits: false });
+        match info.kind {
+            EventKind::Acquire => {
+                client.acquiring.insert(event, Acquiring { lock: lock.clone(), since: self.t, waits: false });
+            }
+            EventKind::Release => _ = client.releasing.insert(event, lock.clone()),
+            _ => {}
+        }
     }
 
     fn acquiring_mut(&mut self, event: usize) -> Option<&mut Acquiring> {
         self.clients.values_mut().find_map(|client| client.acquiring.get_mut(&event))
     }
 
-    fn forget_acquire(&mut self, event: usize) {
+    fn forget_event(&mut self, event: usize) {
         for client in self.clients.values_mut() {
             client.acquiring.remove(&event);
+            client.releasing.remove(&event);
         }
     }
 
@@ -239,10 +245,12 @@ impl State {
     fn client_crashed(&mut self, header: &Header, name: &str, task: Option<&str>) {
         let Some(client) = self.clients.get_mut(name) else { return };
         client.crashed |= task.is_none();
-        client.acquiring.retain(|event, _| {
+        let goes_on = |event: &usize| {
             let subject = header.events.get(*event).map_or("", |info| info.subject.as_str());
             task.is_some_and(|task| task_of(subject) != task)
-        });
+        };
+        client.acquiring.retain(|event, _| goes_on(event));
+        client.releasing.retain(|event, _| goes_on(event));
     }
 
     fn promoted(&mut self, name: &str, stays: &[String]) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use lockscope::trace::{KeyOp, Lang, LinkState, Reply, Role, Trace, What};
+use lockscope::trace::{EventInfo, EventKind, KeyOp, Lang, LinkState, Reply, Role, Trace, What};
 use lockscope::tui::app::Run;
 use lockscope::tui::{Recording, RunKey};
 
@@ -20,7 +20,15 @@ fn link(state: LinkState, held: u64) -> What {
 
 /// A and B in turn, for a long time; a link is held from the beginning, and heard of again only half-way.
 fn long() -> Trace {
-    let mut s = Scribe::new(&[("m", Role::Master), ("r1", Role::Replica)], &["A", "B"], Vec::new());
+    let release = EventInfo {
+        id: None,
+        line: 1,
+        kind: EventKind::Release,
+        subject: "A".to_owned(),
+        lock: Some("lock".to_owned()),
+        say: None,
+    };
+    let mut s = Scribe::new(&[("m", Role::Master), ("r1", Role::Replica)], &["A", "B"], vec![release]);
     s.at(0).push(link(LinkState::Held, 0));
     for turn in 0..1_000 {
         let (one, other) = if turn % 2 == 0 { ("A", "B") } else { ("B", "A") };
@@ -56,7 +64,11 @@ fn a_frame_looks_only_at_what_is_near() {
         let truth = draw(Recording::new(&plan, trace.clone()), pos);
         let mut recording = Recording::new(&plan, trace.clone());
         for (i, record) in recording.trace.records.iter_mut().enumerate().filter(|(i, _)| i.abs_diff(pos) > NEAR) {
-            record.what = link(LinkState::Cut, i as u64);
+            record.what = match i % 3 {
+                0 => link(LinkState::Cut, i as u64),
+                1 => What::EventStart { event: 0 },
+                _ => What::NodeCrashed { node: "m".to_owned() },
+            };
         }
         assert_eq!(draw(recording, pos), truth, "after {pos} records");
     }

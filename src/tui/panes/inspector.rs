@@ -4,8 +4,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::prose;
-use crate::trace::state::client_of;
-use crate::trace::{EventKind, KeyState, LessonTime, LinkState, LockInfo, ResourceState, Role, Value, What};
+use crate::trace::{KeyState, LessonTime, LinkState, LockInfo, ResourceState, Role, Value};
 use crate::tui::canvas::Canvas;
 use crate::tui::narrate::short_value;
 use crate::tui::player::Focus;
@@ -270,27 +269,8 @@ impl Pane<'_> {
             paused: client.paused.is_some(),
             waits: acquiring.clone().any(|acquiring| acquiring.waits),
             acquires: acquiring.next().is_some(),
-            releases: !client.crashed && self.releases(name, &lock.name),
+            releases: client.releasing.values().any(|releasing| *releasing == lock.name),
         })
-    }
-
-    /// Whether a release of this lock is on its way: between its first command and its last answer.
-    fn releases(&self, client: &str, lock: &str) -> bool {
-        let trace = &self.scene.recording.trace;
-        let known = &trace.records[..self.scene.player.playhead.pos.min(trace.records.len())];
-        let is_it = |event: usize| {
-            trace.header.events.get(event).is_some_and(|info| {
-                info.kind == EventKind::Release
-                    && client_of(&info.subject) == client
-                    && info.lock.as_deref() == Some(lock)
-            })
-        };
-        let turn = known.iter().rev().find_map(|record| match record.what {
-            What::EventStart { event } if is_it(event) => Some(true),
-            What::EventEnd { event, .. } if is_it(event) => Some(false),
-            _ => None,
-        });
-        turn.unwrap_or(false)
     }
 
     fn thinks(&self, view: &ClientView<'_>, short: bool) -> String {
