@@ -26,11 +26,20 @@ fn main() -> ExitCode {
     };
     match run(&cli) {
         Ok(exit) => ExitCode::from(exit.code()),
+        // `lockscope --list | head`: whoever reads has enough. No word, and the exit code that the shell has for it.
+        Err(error) if is_closed_pipe(&error) => ExitCode::from(CLOSED_PIPE),
         Err(error) => {
             eprintln!("lockscope: {error:#}");
             ExitCode::from(Exit::Usage.code())
         }
     }
+}
+
+/// 128 + SIGPIPE (13), as a shell reports a program that was ended by it.
+const CLOSED_PIPE: u8 = 141;
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
 fn run(cli: &Cli) -> anyhow::Result<Exit> {

@@ -53,6 +53,18 @@ verdict: held
 expect: [{granted: A, at: 0s}]
 ";
 
+#[test]
+fn who_has_read_enough_hears_no_complaint() {
+    let home = Home::new().with("good.yaml", GOOD);
+    for args in [&["--list"][..], &["--check", "good.yaml"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = home.command(args).stdout(writer).stderr(std::process::Stdio::piped()).output().unwrap();
+        assert_eq!(output.status.code(), Some(141), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
 fn unkept() -> String {
     changed(&changed(GOOD, "id: good", "id: unkept"), "at: 4s}]", "at: 3s}]")
 }

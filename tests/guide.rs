@@ -97,6 +97,7 @@ const WORDS: &str = "
     key ttl process thread timeout resend clock_skew kind single replicated replicas persistence none everysec always
     client node link do at say ask when reply net for
     acquire work idle renew release crash pause restart promote demote flush evict cut hold slow heal
+    config clock_jump power wait_replicas check not_replicated
     quorum nodes node_timeout redlock cleanup parallel sequential no_quorum on_short keep
     how set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
     validity unchecked checked measured_from send first_try too_late
@@ -113,8 +114,8 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    reentrant notify queue wait_replicas mode publish delex
-    sentinel config clock_jump power permits fifo via
+    reentrant notify queue mode publish delex
+    sentinel permits fifo via
 ";
 
 #[test]

@@ -146,7 +146,7 @@ fn every_node_has_the_rule_also_after_a_restart() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&replicated(1)).await.unwrap();
-        servers.crash("r1").await.unwrap();
+        servers.crash("r1", lockscope::servers::CrashKind::Process).await.unwrap();
         servers.restart("r1").await.unwrap();
         for node in ["m", "r1"] {
             let a = servers.connect(node, "A").await.unwrap();

@@ -5,7 +5,7 @@
 
 mod servers_support;
 
-use lockscope::servers::{NodeRole, Persistence, Servers, Setup, Shape};
+use lockscope::servers::{CrashKind, NodeRole, Persistence, Servers, Setup, Shape};
 use redis::Value;
 use servers_support::{at, bulk, fleet, pid, run, say, setup};
 
@@ -37,7 +37,7 @@ fn five_masters_know_nothing_of_each_other() {
         for node in NODES {
             assert_eq!(at(&servers, node, "GET lock:1").await, bulk(node));
         }
-        servers.crash("n3").await.unwrap();
+        servers.crash("n3", CrashKind::Process).await.unwrap();
         assert!(!servers.is_up("n3").unwrap() && servers.is_up("n2").unwrap());
         servers.restart("n3").await.unwrap();
         assert_eq!(servers.role("n3").unwrap(), NodeRole::Master);
@@ -56,7 +56,7 @@ fn nothing_leaks_into_the_next_lesson() {
             let a = first.connect(node, "A").await.unwrap();
             say(&a, "SET lock:1 x").await;
         }
-        first.crash("n2").await.unwrap();
+        first.crash("n2", CrashKind::Process).await.unwrap();
         drop(first);
         let second = fleet.prepare(&quorum()).await.unwrap();
         let after = pids(&second).await;

@@ -4,7 +4,7 @@
 
 mod servers_support;
 
-use lockscope::servers::{Fleet, NodeRole, Persistence, Servers, Shape};
+use lockscope::servers::{CrashKind, Fleet, NodeRole, Persistence, Servers, Shape};
 use redis::Value;
 use servers_support::{at, bulk, code, fleet, pid, replicated, run, say, setup};
 
@@ -154,7 +154,7 @@ fn a_crash_behind_an_open_link_loses_nothing() {
             for write in 0..50 {
                 say(&client, &format!("RPUSH queue:{round} {write}")).await;
             }
-            servers.crash("m").await.unwrap();
+            servers.crash("m", CrashKind::Process).await.unwrap();
             servers.promote("r1").await.unwrap();
             assert_eq!(at(&servers, "r1", &format!("LLEN queue:{round}")).await, Value::Int(50));
             assert_eq!(write(&servers, "r1", "new").await, Value::Okay);
@@ -173,7 +173,7 @@ fn a_crash_behind_a_held_link_loses_exactly_what_was_held() {
             write(&servers, "m", "lost").await;
             servers.mark("r1").await.unwrap();
             assert!(servers.held_bytes("r1").unwrap() > 0);
-            servers.crash("m").await.unwrap();
+            servers.crash("m", CrashKind::Process).await.unwrap();
             assert_eq!(servers.held_bytes("r1").unwrap(), 0);
             servers.promote("r1").await.unwrap();
             assert_eq!(read(&servers, "r1").await, some("kept"));
@@ -192,7 +192,7 @@ fn what_was_under_way_on_a_slow_link_arrives_after_the_masters_death() {
             write(&servers, "m", "one").await;
             let one = servers.mark("r1").await.unwrap();
             write(&servers, "m", "two").await;
-            servers.crash("m").await.unwrap();
+            servers.crash("m", CrashKind::Process).await.unwrap();
             assert_eq!(read(&servers, "r1").await, None);
             servers.arrive("r1", one).await.unwrap();
             assert_eq!(read(&servers, "r1").await, some("one"));
@@ -244,7 +244,7 @@ fn a_chain_of_promotions_ends_where_it_began() {
         for (round, (master, next)) in [("m", "r1"), ("r1", "r2"), ("r2", "m")].into_iter().enumerate() {
             let value = format!("v{round}");
             write(&servers, master, &value).await;
-            servers.crash(master).await.unwrap();
+            servers.crash(master, CrashKind::Process).await.unwrap();
             servers.promote(next).await.unwrap();
             servers.restart(master).await.unwrap();
             assert_eq!(servers.role(master).unwrap(), NodeRole::ReplicaOf(next.into()));
@@ -261,7 +261,7 @@ fn a_master_that_restarts_empty_empties_its_replicas() {
         let fleet = fleet();
         let servers = prepared(&fleet, 1).await;
         write(&servers, "m", "x").await;
-        servers.crash("m").await.unwrap();
+        servers.crash("m", CrashKind::Process).await.unwrap();
         assert_eq!(read(&servers, "r1").await, some("x"));
         servers.restart("m").await.unwrap();
         assert_eq!(read(&servers, "m").await, None);
@@ -270,7 +270,7 @@ fn a_master_that_restarts_empty_empties_its_replicas() {
         write(&servers, "m", "y").await;
         servers.barrier("r1").await.unwrap();
         servers.cut("r1").await.unwrap();
-        servers.crash("m").await.unwrap();
+        servers.crash("m", CrashKind::Process).await.unwrap();
         servers.restart("m").await.unwrap();
         assert_eq!(read(&servers, "r1").await, some("y"));
         servers.heal("r1").await.unwrap();
@@ -286,9 +286,9 @@ fn with_a_log_master_and_replica_come_back_with_their_data() {
             let servers = fleet.prepare(&setup(Shape::Replicated { replicas: 1 }, persistence)).await.unwrap();
             write(&servers, "m", "x").await;
             servers.barrier("r1").await.unwrap();
-            servers.crash("r1").await.unwrap();
+            servers.crash("r1", CrashKind::Process).await.unwrap();
             write(&servers, "m", "y").await;
-            servers.crash("m").await.unwrap();
+            servers.crash("m", CrashKind::Process).await.unwrap();
             servers.restart("r1").await.unwrap();
             assert_eq!(read(&servers, "r1").await, some("x"), "its master is down: it has its own");
             servers.restart("m").await.unwrap();
@@ -364,10 +364,10 @@ fn the_next_lesson_finds_everything_as_on_the_first_day() {
                     servers.demote("m", "r1").await.unwrap();
                 }
                 "killed" => {
-                    servers.crash("m").await.unwrap();
+                    servers.crash("m", CrashKind::Process).await.unwrap();
                     servers.promote("r1").await.unwrap();
                 }
-                "replica-killed" => servers.crash("r1").await.unwrap(),
+                "replica-killed" => servers.crash("r1", CrashKind::Process).await.unwrap(),
                 _ => {}
             }
             if disorder != "killed" {

@@ -6,7 +6,9 @@ mod servers_support;
 
 use std::os::unix::fs::PermissionsExt;
 
-use lockscope::servers::{ConnectError, KeyEvent, Persistence, ScriptEnd, Servers, ServersError, Setup, Shape};
+use lockscope::servers::{
+    ConnectError, CrashKind, KeyEvent, Persistence, ScriptEnd, Servers, ServersError, Setup, Shape,
+};
 use redis::Value;
 use servers_support::{ask, at, bulk, code, exists, fleet, pid, run, runs, say, setup, single, text, until, words};
 
@@ -111,7 +113,7 @@ fn a_crashed_node_refuses_and_comes_back_empty() {
         let a = servers.connect("redis", "A").await.unwrap();
         say(&a, "SET lock:1 x").await;
         let process = pid(&servers, "redis").await;
-        servers.crash("redis").await.unwrap();
+        servers.crash("redis", CrashKind::Process).await.unwrap();
         assert!(!runs(process));
         assert!(!servers.is_up("redis").unwrap());
         assert!(a.send(&words("GET lock:1")).await.is_err());
@@ -133,7 +135,7 @@ fn with_a_log_a_crash_loses_nothing() {
             for round in 0..20 {
                 let a = servers.connect("redis", "A").await.unwrap();
                 say(&a, &format!("SET lock:1 value-{round} PX 60000")).await;
-                servers.crash("redis").await.unwrap();
+                servers.crash("redis", CrashKind::Process).await.unwrap();
                 servers.restart("redis").await.unwrap();
                 let a = servers.connect("redis", "A").await.unwrap();
                 assert_eq!(say(&a, "GET lock:1").await, bulk(&format!("value-{round}")));

@@ -7,7 +7,7 @@ mod servers_support;
 
 use std::time::{Duration, Instant};
 
-use lockscope::servers::Setup;
+use lockscope::servers::{CrashKind, Setup};
 use servers_support::{fleet, replicated, run, say, single};
 
 fn show(what: &str, mut times: Vec<Duration>) {
@@ -51,7 +51,10 @@ fn measure() {
         reuse("reuse a pair", &replicated(1), async |_| {}).await;
         reuse("reuse a pair, replica promoted", &replicated(1), async |servers| servers.promote("r1").await.unwrap())
             .await;
-        reuse("reuse a pair, master killed", &replicated(1), async |servers| servers.crash("m").await.unwrap()).await;
+        reuse("reuse a pair, master killed", &replicated(1), async |servers| {
+            servers.crash("m", CrashKind::Process).await.unwrap();
+        })
+        .await;
 
         let fleet = fleet();
         let servers = fleet.prepare(&replicated(1)).await.unwrap();
@@ -80,7 +83,7 @@ fn measure() {
         }
         for _ in 0..20 {
             let begin = Instant::now();
-            servers.crash("r1").await.unwrap();
+            servers.crash("r1", CrashKind::Process).await.unwrap();
             killed.push(begin.elapsed());
             servers.restart("r1").await.unwrap();
         }

@@ -1,6 +1,7 @@
 -- The lesson clock on one server: tell what the keys are, then bring them to lesson time.
 -- KEYS[1] the marker; KEYS[2..] the lesson's keys
 -- ARGV[1] server time at which the run began (ms); ARGV[2] lesson time (ms); ARGV[3] "1": move the TTLs
+-- ARGV[4] so many ms older are the keys at once (a step of this server's clock)
 -- Answers { server time (ms), marker, keys lost (below), then for each key { type, expiry (ms, -1 none, -2 no key), content … } }.
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -23,25 +24,24 @@ for i = 2, #KEYS do
   end
   answer[#answer + 1] = seen
 end
-if ARGV[3] == '1' then
-  -- Lesson time minus real time: where the marker says otherwise, exactly the difference is missing.
-  local want = tonumber(ARGV[2]) - (now - tonumber(ARGV[1]))
-  local missing = want - have
-  if missing ~= 0 then
-    for i = 2, #KEYS do
-      local expiry = answer[i + 2][2]
-      if expiry > 0 then
-        local moved = expiry - missing
-        local due = moved <= now
-        if due then moved = now + 1 end -- Redis itself shall expire it
-        redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', moved))
-        -- Time goes on in here, and a moment that has passed meanwhile would mean: delete it.
-        if not due and redis.call('EXISTS', KEYS[i]) == 0 then answer[3] = answer[3] + 1 end
-      end
+-- Lesson time minus real time: where the marker says otherwise, exactly the difference is missing.
+local want = have
+if ARGV[3] == '1' then want = tonumber(ARGV[2]) - (now - tonumber(ARGV[1])) end
+local missing = want - have + tonumber(ARGV[4])
+if missing ~= 0 then
+  for i = 2, #KEYS do
+    local expiry = answer[i + 2][2]
+    if expiry > 0 then
+      local moved = expiry - missing
+      local due = moved <= now
+      if due then moved = now + 1 end -- Redis itself shall expire it
+      redis.call('PEXPIREAT', KEYS[i], string.format('%.0f', moved))
+      -- Time goes on in here, and a moment that has passed meanwhile would mean: delete it.
+      if not due and redis.call('EXISTS', KEYS[i]) == 0 then answer[3] = answer[3] + 1 end
     end
-    -- Also without keys: the marker must be right before the next write.
-    -- SETRANGE and a fixed width, because its key event is one that nobody listens to.
-    redis.call('SETRANGE', KEYS[1], 0, string.format('%020.0f', want))
   end
 end
+-- Also without keys: the marker must be right before the next write. SETRANGE and a fixed width, because its key event is
+-- one that nobody listens to.
+if want ~= have then redis.call('SETRANGE', KEYS[1], 0, string.format('%020.0f', want)) end
 return answer

@@ -12,12 +12,13 @@ use std::time::Duration;
 
 use redis::Value as Raw;
 
+use super::acks::is_wait;
 use super::agenda::Class;
 use super::server::reply_of;
 use super::wire::Message;
 use super::world::{Due, Trouble, World};
 use crate::servers::{Broken, Conn};
-use crate::trace::{LinkState, What};
+use crate::trace::What;
 
 /// How long a server may take, in *real* time, to answer a command or to say that it keeps it waiting.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -97,12 +98,11 @@ fn stuck(node: &str) -> Trouble {
 
 impl World {
     /// Sends a command that may wait, until it is clear which it does.
-    pub(super) async fn begin_waiting(&self, node: &str, conn: &Rc<Conn>, argv: &[String]) -> Result<Begun, Trouble> {
-        let (words, owned) = (argv.to_vec(), Rc::clone(conn));
+    pub(super) async fn begin_waiting(&self, conn: &Rc<Conn>, message: &Message) -> Result<Begun, Trouble> {
+        let node = message.node.as_str();
+        self.note_wait(message).await?;
+        let (words, owned) = (message.argv.clone(), Rc::clone(conn));
         let mut answer: Pending = Box::pin(async move { owned.send(&words).await });
-        if self.must_be_answered(node, argv) {
-            return Ok(Begun::Answered(tokio::time::timeout(PATIENCE, answer).await.map_err(|_| stuck(node))?));
-        }
         let clear = async {
             loop {
                 let ready = std::future::poll_fn(|cx| match answer.as_mut().poll(cx) {
@@ -118,7 +118,14 @@ impl World {
             }
         };
         let clear: Result<Option<_>, Trouble> = tokio::time::timeout(PATIENCE, clear).await.map_err(|_| stuck(node))?;
-        Ok(clear?.map_or(Begun::Waits(answer), Begun::Answered))
+        if let Some(answer) = clear? {
+            return Ok(Begun::Answered(answer));
+        }
+        self.ask_replicas(message).await?;
+        if is_wait(&message.argv) && !self.is_kept(node, conn.id()).await? {
+            return Ok(Begun::Answered(tokio::time::timeout(PATIENCE, answer).await.map_err(|_| stuck(node))?));
+        }
+        Ok(Begun::Waits(answer))
     }
 
     /// Whether the server keeps a connection's command waiting (flag `b`, blocked).
@@ -189,7 +196,10 @@ impl World {
             self.go_back(id, blocked.message);
             return Ok(true);
         }
-        if !self.must_be_answered(&node, &blocked.message.argv) && self.is_kept(&node, blocked.conn.id()).await? {
+        if is_wait(&blocked.message.argv) {
+            self.hear_replicas(&node).await?;
+        }
+        if self.is_kept(&node, blocked.conn.id()).await? {
             self.blocked.borrow_mut().insert(id, blocked);
             return Ok(false);
         }
@@ -208,7 +218,7 @@ impl World {
         if self.blocked.borrow().values().any(|other| other.message.node == message.node) {
             return Err(Trouble::Slip);
         }
-        match self.begin_waiting(&message.node, &conn, &message.argv).await? {
+        match self.begin_waiting(&conn, &message).await? {
             Begun::Waits(answer) => {
                 self.blocked.borrow_mut().insert(id, Blocked { message, conn, own, answer });
                 Ok(false)
@@ -222,21 +232,14 @@ impl World {
         }
     }
 
-    /// Whether an answer is on its way though the server may still show the command as waiting: replicas that nothing
-    /// holds up acknowledge what they have, and a `WAIT` for so many of them is answered.
-    fn must_be_answered(&self, node: &str, argv: &[String]) -> bool {
-        if !argv.first().is_some_and(|name| name.eq_ignore_ascii_case("WAIT")) {
-            return false;
-        }
-        let open = self.replicas_of(node).iter().filter(|(_, link)| *link == LinkState::Open).count();
-        argv.get(1).and_then(|n| n.parse().ok()).is_some_and(|wanted: usize| open >= wanted)
-    }
-
     /// A command has waited as long as it said.
     pub(super) async fn unblock(self: &Rc<Self>, id: u64) -> Result<(), Trouble> {
         let Some(mut blocked) = self.blocked.borrow_mut().remove(&id) else { return Ok(()) };
         let node = blocked.message.node.clone();
         self.freeze(&node).await?;
+        if is_wait(&blocked.message.argv) {
+            self.hear_replicas(&node).await?;
+        }
         let mut unblock = redis::cmd("CLIENT");
         unblock.arg("UNBLOCK").arg(blocked.conn.id()).arg("TIMEOUT");
         self.servers.observer(&node)?.send(&unblock).await?;

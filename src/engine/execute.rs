@@ -46,7 +46,7 @@ impl World {
                 Err(died) => return Ok(Done::Reply(died)),
             }
         } else {
-            match self.begin_waiting(node, conn, &message.argv).await? {
+            match self.begin_waiting(conn, message).await? {
                 Begun::Answered(answer) => reply_of(answer?),
                 Begun::Waits(answer) => return Ok(Done::Waits(answer)),
             }
@@ -94,10 +94,13 @@ impl World {
         let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
         let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
         let reply = self.exact_ttl(message, &queued, &lifetimes, reply);
+        let reply = self.exact_count(message, reply).await?;
         self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
         let client = self.client_name(message.client).to_owned();
         let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
-        self.observe(node, cause, Some(&client), lifetimes).await?;
+        if self.observe(node, cause, Some(&client), lifetimes).await? {
+            self.note_write(message.client, node).await?;
+        }
         Ok(reply)
     }
 

@@ -8,7 +8,7 @@ use super::links::state_of;
 use super::slot::SlotKind;
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Do, LinkChange, Subject, Way};
-use crate::servers::NodeRole;
+use crate::servers::{CrashKind, NodeRole};
 use crate::trace::{Cause, LinkState, Role, What};
 
 impl World {
@@ -167,8 +167,8 @@ impl World {
 
     async fn happen_to_node(&self, node: &str, what: &Do, lock: Option<usize>) -> Result<(), Trouble> {
         match what {
-            Do::Crash { .. } => {
-                self.servers.crash(node).await?;
+            Do::Crash { power } => {
+                self.servers.crash(node, if *power { CrashKind::Power } else { CrashKind::Process }).await?;
                 self.node_died(node);
             }
             Do::Restart => self.restart(node).await?,
@@ -190,10 +190,10 @@ impl World {
             Do::Evict => {
                 let Some(lock) = lock else { return Ok(()) };
                 self.freeze(node).await?;
-                let observer = self.servers.observer(node)?;
-                observer.send(redis::cmd("UNLINK").arg(&self.plan.locks[lock].key)).await?;
+                self.servers.unhindered(node, redis::cmd("UNLINK").arg(&self.plan.locks[lock].key))?;
                 self.observe(node, Cause::Evict, None, Lifetimes::default()).await?;
             }
+            Do::ClockJump { by_ms } => self.clock_jumps(node, *by_ms).await?,
             _ => {}
         }
         Ok(())
@@ -203,6 +203,7 @@ impl World {
     pub(super) fn node_died(&self, node: &str) {
         self.drop_conns(node);
         self.clock.forget(node);
+        self.forget_acks(node);
         if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
             run.up = false;
         }
@@ -255,6 +256,7 @@ impl World {
             run.link = LinkState::Open;
             run.waiting = 0;
         }
+        self.goes_by_own_clock(node, old.as_deref()).await?;
         self.catch_up(node)?;
         let followers: Vec<String> = {
             let nodes = self.nodes.borrow();
@@ -277,6 +279,8 @@ impl World {
             self.agenda
                 .borrow_mut()
                 .remove_where(|due| matches!(due, Due::Bytes { replica, .. } if *replica == follower));
+            // What the new master has done to its keys since it is one comes through the runtime: not before it is let.
+            self.servers.barrier(&follower).await?;
             self.arrived(&follower, &Cause::Replication)?;
         }
         Ok(())

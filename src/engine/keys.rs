@@ -56,18 +56,18 @@ pub(super) struct Writer {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Tracked {
-    state: KeyState,
+pub(super) struct Tracked {
+    pub(super) state: KeyState,
     /// Expiry on the lesson's axis, with the lateness still in it; the same on every server that has this write.
-    raw: Option<i64>,
+    pub(super) raw: Option<i64>,
 }
 
 /// All keys on all nodes.
 #[derive(Debug, Default)]
 pub(super) struct Keys {
-    nodes: BTreeMap<String, BTreeMap<String, Tracked>>,
+    pub(super) nodes: BTreeMap<String, BTreeMap<String, Tracked>>,
     /// Every state that was ever written, newest last: what arrives on a replica or comes back from a disk is one of them.
-    written: BTreeMap<String, Vec<Tracked>>,
+    pub(super) written: BTreeMap<String, Vec<Tracked>>,
     /// The server's clock when the run began, ms since 1970.
     pub(super) epoch: i64,
 }
@@ -199,7 +199,7 @@ fn operation(old: Option<&Tracked>, seen: &SeenKey, deadline: Option<LessonTime>
         (None, Some(_)) => Some(KeyOp::Created),
         (Some(_), None) => Some(if heard.contains(&"expired") { KeyOp::Expired } else { KeyOp::Removed }),
         (Some(old), Some(value)) => {
-            let gone_between = heard.iter().any(|event| matches!(*event, "del" | "expired"));
+            let gone_between = heard.iter().any(|event| matches!(*event, "del" | "expired" | "evicted"));
             if written_anew || gone_between {
                 Some(KeyOp::Replaced)
             } else if old.state.value != *value {

@@ -4,10 +4,12 @@
 //! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
 //! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
 //! - `redlock` is a lock on most of several nodes, `round` the same command on all of them.
+//! - `acks` is what replicas have, for `WAIT`.
 //! - `data` is what they do with the protected data, `database` the other end of that.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
 //!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
 
+mod acks;
 mod agenda;
 mod blocked;
 mod clock;
@@ -17,6 +19,7 @@ mod execute;
 mod fill;
 mod guards;
 mod happen;
+mod jump;
 mod keys;
 mod lifetimes;
 mod links;
@@ -171,7 +174,8 @@ pub fn setup(plan: &Plan) -> Setup {
         _ => None,
     });
     let keys = locks.chain(fences).chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
-    Setup { shape, persistence, keys }
+    let config = plan.servers.config.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
+    Setup { shape, persistence, config, keys }
 }
 
 /// SHA-1 of the clock script, as `EVALSHA` wants it.

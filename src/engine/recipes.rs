@@ -83,6 +83,9 @@ impl Ctx {
         let end = loop {
             let sent = world.now();
             let mut end = self.try_once(acquire, &spec, &token).await?;
+            if end.outcome == Outcome::Granted {
+                end = self.wait_for_replicas(acquire, end).await?;
+            }
             let measured_from = match acquire.validity.measured_from {
                 MeasuredFrom::Send => sent,
                 MeasuredFrom::FirstTry => first_try,
@@ -174,13 +177,31 @@ impl Ctx {
         self.maybe_own(acquire, key, token, end).await
     }
 
+    /// `wait_replicas`: asks the master how many replicas have the write. It counts those that have it *now*; whether one of
+    /// them will be the next master is another matter.
+    async fn wait_for_replicas(&self, acquire: &Acquire, end: End) -> Result<End, Trouble> {
+        let Some(wanted) = acquire.wait_replicas else { return Ok(end) };
+        let wait = words(&["WAIT", &wanted.n.to_string(), &wanted.timeout.ms().to_string()]);
+        let enough = match self.command(wait).await? {
+            Answer::Reply(Reply::Int(have)) => have >= i64::from(wanted.n),
+            Answer::Reply(_) | Answer::Unknown | Answer::Refused => false,
+        };
+        Ok(if enough || !wanted.check {
+            end
+        } else {
+            End { outcome: Outcome::Refused, why: Some(Why::NotReplicated), reply: end.reply }
+        })
+    }
+
     /// A try that failed lets go of what it may have got.
     async fn clean_up(&self, acquire: &Acquire, key: &str, token: &str, why: Option<Why>) -> Result<(), Trouble> {
         match acquire.how {
             AcquireHow::Redlock { cleanup: true, sequential: false } => self.let_go(key, token, Asking::AtOnce).await,
             AcquireHow::Redlock { cleanup: true, sequential: true } => self.let_go(key, token, Asking::OneByOne).await,
             AcquireHow::Redlock { cleanup: false, .. } => Ok(()),
-            _ if why == Some(Why::TooLate) => self.command(eval(RELEASE, key, &[token])).await.map(drop),
+            _ if matches!(why, Some(Why::TooLate | Why::NotReplicated)) => {
+                self.command(eval(RELEASE, key, &[token])).await.map(drop)
+            }
             _ => Ok(()),
         }
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::clock::{Clock, ClockKind};
 use super::database::{Store, infos};
 use super::world::{Due, Trouble, World};
-use crate::lesson::{Plan, Subject};
+use crate::lesson::{Persistence, Plan, Subject};
 use crate::servers::{Binary, NodeRole, Servers};
 use crate::trace::{ClientInfo, EventInfo, Header, LessonTime, LockInfo, NodeInfo, Role, Trace, What};
 
@@ -52,7 +52,7 @@ impl World {
                 break;
             }
             self.refuse_to_run_away()?;
-            self.clock.advance(t).await;
+            self.go_to(t).await?;
             if expiry.is_some_and(|expiry| expiry <= self.now()) {
                 self.expire().await?;
                 continue;
@@ -69,11 +69,28 @@ impl World {
             self.serve_blocked().await?;
         }
         if let Some(until) = until {
-            self.clock.advance(until).await;
+            self.go_to(until).await?;
         }
         self.tell_rest();
         self.record_not_run();
         self.record(What::End);
+        Ok(())
+    }
+
+    /// Goes to lesson time `t`. With each whole second servers with `everysec` flush to their disks, before anything else
+    /// happens in it.
+    async fn go_to(&self, t: u64) -> Result<(), Trouble> {
+        let before = self.now() / 1000;
+        self.clock.advance(t).await;
+        let power_fails = |event: &crate::lesson::Event| matches!(event.what, crate::lesson::Do::Crash { power: true });
+        if t / 1000 > before
+            && self.plan.servers.persistence == Persistence::EverySec
+            && self.plan.events.iter().any(power_fails)
+        {
+            for node in self.servers.names().iter().filter(|node| self.is_up(node)) {
+                self.servers.flush_to_disk(node).await?;
+            }
+        }
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use redis::Value as Raw;
 
 use super::clock::Clock;
-use super::keys::{Look, SeenKey, Writer};
+use super::keys::{Change, Look, SeenKey, Writer};
 use super::lifetimes::Lifetimes;
 use super::world::{Due, Trouble, World};
 use crate::trace::{Cause, KeyOp, LinkState, Reply, Role, Value, What};
@@ -22,6 +22,16 @@ const EXPIRY_LIMIT: u32 = 25_000; // × 0.2 ms = 5 s
 impl World {
     /// Looks at a node's keys; under warp, brings it to lesson time.
     pub(super) fn look(&self, node: &str, may_move: bool) -> Result<(Look, Vec<(String, String)>), Trouble> {
+        self.look_and_age(node, may_move, 0)
+    }
+
+    /// The same, and all keys are `age` ms older after it.
+    pub(super) fn look_and_age(
+        &self,
+        node: &str,
+        may_move: bool,
+        age: i64,
+    ) -> Result<(Look, Vec<(String, String)>), Trouble> {
         let moves = may_move && self.clock.moves() && self.is_up_master(node);
         let watched: Vec<String> = self.watched.borrow().iter().cloned().collect();
         let epoch = self.keys.borrow().epoch;
@@ -29,13 +39,16 @@ impl World {
         let command = |name: &str, script: &str| {
             let mut command = redis::cmd(name);
             command.arg(script).arg(watched.len() + 1).arg(MARKER).arg(&watched);
-            command.arg(epoch).arg(self.now()).arg(i32::from(moves));
+            command.arg(epoch).arg(self.now()).arg(i32::from(moves)).arg(age);
             command
         };
-        let sha = super::clock_script_sha();
-        let mut answer = observer.look(&command("EVALSHA", sha))?;
+        let writes = moves || age != 0;
+        let send = |command: &redis::Cmd| {
+            Ok::<_, Trouble>(if writes { self.servers.unhindered(node, command)? } else { observer.look(command)? })
+        };
+        let mut answer = send(&command("EVALSHA", super::clock_script_sha()))?;
         if matches!(&answer, Raw::ServerError(error) if error.code() == "NOSCRIPT") {
-            answer = observer.look(&command("EVAL", CLOCK))?;
+            answer = send(&command("EVAL", CLOCK))?;
         }
         let look = parse_look(answer, &watched)
             .ok_or_else(|| Trouble::Engine(format!("{node} gave an answer to the clock script that makes no sense")))?;
@@ -60,8 +73,13 @@ impl World {
         let (look, heard) = self.look(node, true)?;
         let changes =
             self.keys.borrow_mut().after_command(node, &look, &heard, &Writer { t: self.now(), ..Writer::default() });
-        // Nobody has sent anything: what changes here can only have expired before its time.
-        if changes.is_empty() { Ok(()) } else { Err(Trouble::Slip) }
+        // Nobody has sent anything: what changes here has been evicted, or has expired before its time.
+        let evicted = |key: &str| heard.iter().any(|(event, name)| event == "evicted" && name == key);
+        if changes.iter().any(|change| !evicted(&change.key)) {
+            return Err(Trouble::Slip);
+        }
+        self.record_changes(node, changes, &Cause::Evict);
+        Ok(())
     }
 
     /// A replica moves no TTLs itself; it gets those that its master has moved.
@@ -84,14 +102,14 @@ impl World {
         Ok(self.servers.barrier(replica).await?)
     }
 
-    /// Looks at a master after something was done to it, and records what changed.
+    /// Looks at a master after something was done to it, and records what changed. True: it has written.
     pub(super) async fn observe(
         &self,
         node: &str,
         cause: Cause,
         client: Option<&str>,
         lifetimes: Lifetimes,
-    ) -> Result<(), Trouble> {
+    ) -> Result<bool, Trouble> {
         let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
         // Nothing is moved here: a key of which nobody knew yet would stay behind, and the marker would be wrong for it.
         let (mut look, mut heard) = self.look(node, false)?;
@@ -113,11 +131,14 @@ impl World {
         let writer = Writer { client: client.map(str::to_owned), t, lifetimes, window: look.now - frozen_at };
         let changes = self.keys.borrow_mut().after_command(node, &look, &heard, &writer);
         let wrote = !heard.is_empty() || !changes.is_empty();
+        // A command that needs memory can cost other keys their life, and the very key that it writes.
+        let (evicted, changes) = part_evicted(changes, &heard);
+        self.record_changes(node, evicted, &Cause::Evict);
         self.record_changes(node, changes, &cause);
         if wrote {
             self.replicate(node, 1).await?;
         }
-        Ok(())
+        Ok(wrote)
     }
 
     /// Lets what a master has written reach its replicas, as far as their links let it.
@@ -212,9 +233,14 @@ impl World {
     }
 
     fn record_expired(&self, node: &str, key: &str) {
+        self.record_over(node, key, Cause::Expiry);
+    }
+
+    /// Records that a key's time is over, and why.
+    pub(super) fn record_over(&self, node: &str, key: &str, cause: Cause) {
         if self.keys.borrow_mut().forget(node, key) {
             let (node, key) = (node.to_owned(), key.to_owned());
-            self.record(What::Key { node, key, op: KeyOp::Expired, cause: Cause::Expiry, now: None });
+            self.record(What::Key { node, key, op: KeyOp::Expired, cause, now: None });
         }
     }
 
@@ -255,11 +281,29 @@ impl World {
     /// A node's place among the others has changed: whatever was known of its clock is void.
     pub(super) fn set_role(&self, node: &str, role: Role, follows: Option<String>) {
         self.clock.forget(node);
+        self.forget_acks(node);
         if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
             run.role = role;
             run.follows = follows;
         }
     }
+}
+
+/// What was evicted, and what the command itself has done.
+fn part_evicted(changes: Vec<Change>, heard: &[(String, String)]) -> (Vec<Change>, Vec<Change>) {
+    let was_evicted = |key: &str| heard.iter().any(|(event, name)| event == "evicted" && name == key);
+    let (mut evicted, mut own) = (Vec::new(), Vec::new());
+    for change in changes {
+        if !was_evicted(&change.key) {
+            own.push(change);
+            continue;
+        }
+        evicted.push(Change { key: change.key.clone(), op: KeyOp::Removed, now: None });
+        if change.now.is_some() {
+            own.push(Change { op: KeyOp::Created, ..change });
+        }
+    }
+    (evicted, own)
 }
 
 fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {

@@ -15,8 +15,8 @@ use super::world::{Due, Trouble, World};
 use crate::trace::What;
 
 /// A task that neither parks nor ends within this *real* time hangs on something that will never come: an engine error,
-/// not something to wait for (ENGINE §7).
-const STUCK: Duration = Duration::from_secs(5);
+/// not something to wait for. Longer than the servers' own patience, whose errors say more.
+const STUCK: Duration = Duration::from_secs(70);
 
 /// What woke a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

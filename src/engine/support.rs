@@ -1,11 +1,8 @@
 //! What the format has and the engine cannot do yet is refused by name, before anything runs.
 
 use crate::lesson::{
-    Acquire, AcquireHow, Do, Fence, Plan, RawCommand, ReleaseHow, RenewHow, Run, ServersKind, Span, Subject, Wait, Way,
+    Acquire, AcquireHow, Do, Fence, Plan, ReleaseHow, RenewHow, ServersKind, Span, Subject, Wait, Way,
 };
-
-/// Commands that wait for replicas: what a slow link does to them is not implemented yet.
-const WAITS_FOR_REPLICAS: [&str; 1] = ["WAIT"];
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
@@ -14,9 +11,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     match plan.servers.kind {
         ServersKind::Single | ServersKind::Replicated { .. } | ServersKind::Quorum { .. } => {}
         ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
-    }
-    for (name, _) in &plan.servers.config {
-        missing.add(name.span, "`config`");
     }
     for lock in &plan.locks {
         if lock.fifo {
@@ -40,15 +34,10 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 if release.publish == Some(true) {
                     missing.add(span, "`publish`");
                 }
-                match &release.how {
-                    ReleaseHow::Delex => missing.add(span, "`how: delex`"),
-                    ReleaseHow::Run(run) => missing.run(run),
-                    ReleaseHow::Lua | ReleaseHow::Del | ReleaseHow::GetDel { .. } => {}
+                if release.how == ReleaseHow::Delex {
+                    missing.add(span, "`how: delex`");
                 }
             }
-            Do::Redis(run) => missing.run(run),
-            Do::ClockJump { .. } => missing.add(span, "`do: clock_jump`"),
-            Do::Crash { power: true } => missing.add(span, "`power: true`"),
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
             _ => {}
         }
@@ -64,10 +53,8 @@ impl Missing {
     }
 
     fn acquire(&mut self, span: Span, acquire: &Acquire) {
-        match &acquire.how {
-            AcquireHow::Reentrant => self.add(span, "`how: reentrant`"),
-            AcquireHow::Run(run) => self.run(run),
-            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::SetnxExpire { .. } | AcquireHow::Redlock { .. } => {}
+        if acquire.how == AcquireHow::Reentrant {
+            self.add(span, "`how: reentrant`");
         }
         match &acquire.wait {
             Wait::Notify { .. } => self.add(span, "`wait: notify`"),
@@ -76,9 +63,6 @@ impl Missing {
         }
         if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
             self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
-        }
-        if acquire.wait_replicas.is_some() {
-            self.add(span, "`wait_replicas`");
         }
         if acquire.read_mode {
             self.add(span, "`mode: read`");
@@ -89,19 +73,8 @@ impl Missing {
     }
 
     fn renew(&mut self, span: Span, how: &RenewHow, for_ever: bool) {
-        match how {
-            RenewHow::Run(run) => self.run(run),
-            _ if for_ever => self.add(span, "renewing a lease without a TTL"),
-            _ => {}
-        }
-    }
-
-    fn run(&mut self, run: &Run) {
-        for RawCommand { span, words } in &run.commands {
-            let name = words.first().map(|word| word.to_ascii_uppercase()).unwrap_or_default();
-            if WAITS_FOR_REPLICAS.contains(&name.as_str()) {
-                self.add(*span, &format!("{name} (a command that waits)"));
-            }
+        if for_ever && !matches!(how, RenewHow::Run(_)) {
+            self.add(span, "renewing a lease without a TTL");
         }
     }
 

@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use super::acks::Acks;
 use super::agenda::{Agenda, Place};
 use super::blocked::Blocked;
 use super::clock::Clock;
@@ -129,6 +130,8 @@ pub(super) struct NodeRun {
     pub(super) link: LinkState,
     /// Of a replica: writes that wait in its link.
     pub(super) waiting: u64,
+    /// How far its own clock is ahead of the others', ms.
+    pub(super) clock_ahead: i64,
 }
 
 pub(super) struct World {
@@ -148,6 +151,7 @@ pub(super) struct World {
     pub(super) messages: RefCell<BTreeMap<u64, Message>>,
     /// Commands that wait on their servers, by message, in the order in which they began to.
     pub(super) blocked: RefCell<BTreeMap<u64, Blocked>>,
+    pub(super) acks: RefCell<Acks>,
     /// Set by a task that parks; looked at by the scheduler.
     pub(super) parked: Cell<bool>,
     /// What went wrong inside a task.
@@ -169,7 +173,7 @@ impl World {
                 Ok(NodeRole::Master) | Err(_) => None,
             };
             let role = if follows.is_some() { Role::Replica } else { Role::Master };
-            (name.clone(), NodeRun { up: true, role, follows, link: LinkState::Open, waiting: 0 })
+            (name.clone(), NodeRun { up: true, role, follows, link: LinkState::Open, waiting: 0, clock_ahead: 0 })
         };
         let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {
@@ -199,6 +203,7 @@ impl World {
             keys: RefCell::default(),
             links: RefCell::default(),
             messages: RefCell::default(),
+            acks: RefCell::default(),
             blocked: RefCell::default(),
             parked: Cell::new(false),
             trouble: RefCell::new(None),

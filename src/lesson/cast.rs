@@ -9,8 +9,11 @@ use super::yaml::{Kind, Node};
 use crate::trace::LessonTime;
 
 /// Settings of a server that a lesson may change.
-pub const CONFIG_ALLOWED: &[&str] =
-    &["maxmemory", "maxmemory-policy", "min-replicas-max-lag", "min-replicas-to-write", "maxmemory-samples"];
+pub const CONFIG_ALLOWED: &[&str] = &["maxmemory", "maxmemory-policy", "min-replicas-max-lag", "min-replicas-to-write"];
+
+/// What Redis can do when its memory is full, as far as it is the same every time: the other policies choose by chance,
+/// or by the real clock.
+const POLICIES: &[&str] = &["noeviction", "volatile-ttl"];
 
 /// Longer keys teach nothing, and are slow to compare with patterns.
 const LONGEST_KEY: usize = 200;
@@ -87,10 +90,34 @@ fn config(cx: &mut Cx, node: &Node) -> Vec<(Spanned<String>, String)> {
             cx.error(entry.key.span, message);
         }
         if let Some(value) = cx.string(&entry.value, name) {
+            if let Some(wanted) = misfit(name, &value.value) {
+                cx.error(value.span, format!("{} is no value for `{name}`", quoted(&value.value)))
+                    .help(format!("write {wanted}"));
+            }
             settings.push((entry.key.clone(), value.value));
         }
     }
     settings
+}
+
+/// What a setting wants to have instead of `value`; none: it takes it.
+fn misfit(name: &str, value: &str) -> Option<&'static str> {
+    let number = |most: u64| value.parse::<u64>().is_ok_and(|n| n <= most);
+    let (fits, wanted) = match name {
+        "min-replicas-to-write" => (number(8), "how many replicas must be there, `1`"),
+        "min-replicas-max-lag" => (number(3600), "seconds, `10`"),
+        "maxmemory" => {
+            let digits = value.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+            let unit = value[digits.len()..].to_ascii_lowercase();
+            let fits = digits.parse::<u32>().is_ok() && ["", "b", "k", "kb", "m", "mb", "g", "gb"].contains(&&*unit);
+            (fits, "bytes, `100mb`")
+        }
+        "maxmemory-policy" => {
+            (POLICIES.contains(&value), "`noeviction` or `volatile-ttl` (the others choose by chance)")
+        }
+        _ => return None,
+    };
+    (!fits).then_some(wanted)
 }
 
 /// `lock:` or `locks:`.

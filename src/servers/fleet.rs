@@ -14,7 +14,7 @@ use super::error::{ConnectError, ServersError};
 use super::folder::RunFolder;
 use super::node::{Mode, Role};
 use super::set::{ScriptEnd, Set};
-use super::{Setup, acl};
+use super::{CrashKind, Setup, acl};
 
 /// Sets that wait for their next lesson. An idle server is cheap, but not free.
 const POOL: usize = 4;
@@ -56,12 +56,12 @@ impl Fleet {
             pool.iter().rposition(fits).map(|place| pool.remove(place))
         };
         if let Some(mut set) = used
-            && let Ok(Ok(())) = timeout(RENEWAL, set.renew(&setup.keys)).await
+            && let Ok(Ok(())) = timeout(RENEWAL, set.renew(setup)).await
         {
             return Ok(self.give_out(set));
         }
         let mut set = Set::new(self.run()?, &self.binary, setup)?;
-        set.renew(&setup.keys).await?;
+        set.renew(setup).await?;
         Ok(self.give_out(set))
     }
 
@@ -208,9 +208,27 @@ impl Servers {
     ///
     /// # Errors
     /// When it cannot be made sure that everything has left the node.
-    pub async fn crash(&self, node: &str) -> Result<(), ServersError> {
+    pub async fn crash(&self, node: &str, kind: CrashKind) -> Result<(), ServersError> {
         let (set, index) = self.at(node)?;
-        set.crash(index).await
+        set.crash(index, kind).await
+    }
+
+    /// From now on everything that the node has written so far survives a power failure.
+    ///
+    /// # Errors
+    /// The node is down, or does not write.
+    pub async fn flush_to_disk(&self, node: &str) -> Result<(), ServersError> {
+        let (set, index) = self.at(node)?;
+        set.flush_to_disk(index).await
+    }
+
+    /// A command of the engine's own that the lesson's settings must not refuse. An error of the server is a reply.
+    ///
+    /// # Errors
+    /// The node is down.
+    pub fn unhindered(&self, node: &str, command: &redis::Cmd) -> Result<redis::Value, ServersError> {
+        let (set, index) = self.at(node)?;
+        set.unhindered(index, command)
     }
 
     /// Starts a node that is down, with what persistence has kept, in the part that it has by now (see
@@ -268,6 +286,34 @@ impl Servers {
     pub async fn mark(&self, replica: &str) -> Result<u64, ServersError> {
         let (set, index) = self.at(replica)?;
         set.mark(index).await
+    }
+
+    /// How far the master has written its replication stream, bytes.
+    ///
+    /// # Errors
+    /// The node is down, or no master.
+    pub async fn offset(&self, master: &str) -> Result<i64, ServersError> {
+        let (set, index) = self.at(master)?;
+        set.offset(index).await
+    }
+
+    /// How many replicas have all that their master had written up to `offset`.
+    ///
+    /// # Errors
+    /// A node does not answer.
+    pub async fn replicas_with(&self, master: &str, offset: i64) -> Result<usize, ServersError> {
+        let (set, index) = self.at(master)?;
+        set.replicas_with(index, offset).await
+    }
+
+    /// Waits until the master knows of each replica that has got more than what stands at `offset` that it has got that:
+    /// of those that were asked (`WAIT`) right after it.
+    ///
+    /// # Errors
+    /// The node is down, or an answer does not come.
+    pub async fn acknowledged(&self, master: &str, offset: i64) -> Result<(), ServersError> {
+        let (set, index) = self.at(master)?;
+        set.acknowledged(index, offset).await
     }
 
     /// Waits until the replica has applied all that may pass its link.

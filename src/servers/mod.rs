@@ -9,6 +9,7 @@
 //! | `guard`, `folder`, `process` | children and files that never outlive this process |
 //! | `config`, `acl` | what a server is set to, and what a lesson may do there |
 //! | `connection` | connections that never repair themselves |
+//! | `log` | what a power failure leaves of what was written |
 //! | `node`, `set` | one server, and those that belong together: crash, restart, renewal |
 //! | `relay`, `replication` | the replication link, and who follows whom through it |
 //! | `fleet` | what others use |
@@ -21,6 +22,7 @@ mod error;
 mod fleet;
 mod folder;
 mod guard;
+mod log;
 mod node;
 mod process;
 mod relay;
@@ -61,6 +63,16 @@ pub enum Persistence {
     Always,
 }
 
+/// How a node goes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CrashKind {
+    /// The process alone: what it has written to its files stays there.
+    Process,
+    /// The machine loses power: what it has written since the last [`Servers::flush_to_disk`] is gone, unless each write
+    /// was flushed by itself.
+    Power,
+}
+
 /// What a lesson needs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setup {
@@ -68,6 +80,9 @@ pub struct Setup {
     pub shape: Shape,
     /// What survives a restart.
     pub persistence: Persistence,
+    /// Settings of all nodes: name and value. Only those that are put back for the next lesson may be among them
+    /// (see `config`).
+    pub config: Vec<(String, String)>,
     /// The keys (and channels) that its clients may reach: names or patterns, as in ACL rules.
     pub keys: Vec<String>,
 }

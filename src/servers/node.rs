@@ -15,13 +15,14 @@ use super::config::ADMIN;
 use super::connection::{Door, Observer};
 use super::error::ServersError;
 use super::folder::RunFolder;
+use super::log::LogEnd;
 use super::process::{Home, Process};
 use super::relay::Relay;
 
 /// A server answers 9–40 ms after its start; a loaded machine may take its time.
-const START_PATIENCE: Duration = Duration::from_secs(20);
-/// Things that take a millisecond when all is well.
-pub(super) const PATIENCE: Duration = Duration::from_secs(10);
+const START_PATIENCE: Duration = Duration::from_secs(60);
+/// Things that take a millisecond when all is well; at a load of thirty they have taken more than ten seconds.
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 /// Between two looks at something that takes milliseconds.
 pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
@@ -80,6 +81,8 @@ pub(super) struct Node {
     pub(super) mode: Cell<Mode>,
     pub(super) relay: RefCell<Option<Rc<Relay>>>,
     pub(super) base: Cell<Base>,
+    /// How much of the log of commands is on disk for certain.
+    flushed: RefCell<Option<LogEnd>>,
 }
 
 impl Node {
@@ -103,7 +106,23 @@ impl Node {
             mode: Cell::new(Mode::Open),
             relay: RefCell::default(),
             base: Cell::default(),
+            flushed: RefCell::default(),
         })
+    }
+
+    /// What is in the log of commands now survives a power failure.
+    pub(super) fn note_flushed(&self) -> Result<(), ServersError> {
+        *self.flushed.borrow_mut() = self.home.log_end()?;
+        Ok(())
+    }
+
+    /// A power failure: what the log has got since [`Node::note_flushed`] was still in the system's memory. The node is
+    /// down.
+    pub(super) fn lose_unflushed(&self) -> Result<(), ServersError> {
+        let Some(now) = self.home.log_end()? else { return Ok(()) };
+        // Redis has begun another file meanwhile: the one before, which it has made complete, is on disk.
+        let keep = self.flushed.borrow().as_ref().filter(|end| end.file == now.file).map_or(0, |end| end.bytes);
+        now.cut_to(keep)
     }
 
     pub(super) fn is_up(&self) -> bool {

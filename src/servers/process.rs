@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::error::ServersError;
 use super::folder::RunFolder;
+use super::log::LogEnd;
 use super::{Persistence, config, guard};
 
 /// The log's name inside the server's folder.
@@ -37,6 +38,11 @@ impl Home {
             });
         written.map_err(|source| ServersError::io(format!("write {}", file.display()), source))?;
         Ok(Self { path, persistence, _run: Arc::clone(run) })
+    }
+
+    /// How far the server's log of commands goes, if it keeps one.
+    pub(super) fn log_end(&self) -> Result<Option<LogEnd>, ServersError> {
+        LogEnd::of(&self.path)
     }
 
     /// Where the server listens.

@@ -218,6 +218,36 @@ impl Set {
             .unwrap_or_else(|_| Err(ServersError::Stuck(format!("{} has applied what it was sent", node.name))))
     }
 
+    /// How far a master has written.
+    pub(super) async fn offset(&self, master: usize) -> Result<i64, ServersError> {
+        master_offset(&self.nodes[master]).await
+    }
+
+    /// How many replicas have applied all up to `offset` of their master's stream.
+    pub(super) async fn replicas_with(&self, master: usize, offset: i64) -> Result<usize, ServersError> {
+        let mut have = 0;
+        for replica in self.followers(master) {
+            have += usize::from(replica_offset(&self.nodes[replica]).await?.is_some_and(|applied| applied >= offset));
+        }
+        Ok(have)
+    }
+
+    /// Waits until the master has heard from as many replicas that they have `offset` as have got more than that.
+    pub(super) async fn acknowledged(&self, master: usize, offset: i64) -> Result<(), ServersError> {
+        // What comes right after it is the question.
+        let asked = self.replicas_with(master, offset + 1).await?;
+        let node = &self.nodes[master];
+        let heard = async {
+            while acknowledgements(node).await?.iter().filter(|said| **said >= offset).count() < asked {
+                tokio::task::yield_now().await;
+            }
+            Ok(())
+        };
+        timeout(PATIENCE, heard).await.unwrap_or_else(|_| {
+            Err(ServersError::Stuck(format!("{} has heard from {asked} replicas what they have", node.name)))
+        })
+    }
+
     /// Lets pass what has been sent so far, and nothing after it. A link that was cut and shall be slow is made anew first.
     pub(super) async fn close_to(&self, replica: usize, mode: Mode) -> Result<(), ServersError> {
         let node = &self.nodes[replica];
@@ -254,7 +284,28 @@ impl Set {
         let node = &self.nodes[replica];
         node.relay().ok_or_else(|| no_link(node))?.cut().await;
         node.mode.set(Mode::Cut);
-        Ok(())
+        self.missed_by_master(replica).await
+    }
+
+    /// Waits until the master of a replica that has gone has noticed it: settings may make it refuse writes from then on.
+    pub(super) async fn missed_by_master(&self, replica: usize) -> Result<(), ServersError> {
+        let Role::ReplicaOf(index) = self.nodes[replica].role.get() else { return Ok(()) };
+        let master = &self.nodes[index];
+        if !master.is_up() {
+            return Ok(());
+        }
+        let linked = |other: &usize| self.nodes[*other].relay().is_some_and(|relay| !relay.progress().ended);
+        let expected = self.followers(index).iter().filter(|other| linked(other)).count();
+        let noticed = async {
+            while acknowledgements(master).await?.len() > expected {
+                sleep(LOOK_AGAIN).await;
+            }
+            Ok(())
+        };
+        timeout(PATIENCE, noticed).await.unwrap_or_else(|_| {
+            let (master, node) = (&master.name, &self.nodes[replica].name);
+            Err(ServersError::Stuck(format!("{master} has noticed that {node} is gone")))
+        })
     }
 
     /// Ends whatever was done to the link: what was kept arrives in order; a link that was cut is made anew.
@@ -290,6 +341,21 @@ async fn replica_offset(node: &Node) -> Result<Option<i64>, ServersError> {
         },
         _ => None,
     })
+}
+
+/// How far a master's replicas have said that they are: one offset for each that is connected.
+async fn acknowledgements(node: &Node) -> Result<Vec<i64>, ServersError> {
+    let Value::Array(fields) = node.ask(&redis::cmd("ROLE")).await? else { return Ok(Vec::new()) };
+    let Some(Value::Array(replicas)) = fields.get(2) else { return Ok(Vec::new()) };
+    // Address, port, offset.
+    let said = replicas.iter().map(|replica| match replica {
+        Value::Array(parts) => match parts.get(2) {
+            Some(Value::BulkString(offset)) => String::from_utf8_lossy(offset).parse().unwrap_or(-1),
+            _ => -1,
+        },
+        _ => -1,
+    });
+    Ok(said.collect())
 }
 
 /// How far a master has written its stream.

@@ -8,7 +8,7 @@ use tokio::time::{sleep, timeout};
 use super::binary::Binary;
 use super::error::ServersError;
 use super::node::{LOOK_AGAIN, Mode, Node, PATIENCE, Role, info_says};
-use super::{Persistence, Setup, Shape, acl, config};
+use super::{CrashKind, Persistence, Setup, Shape, acl, config};
 
 /// How long a server with an endless script may take to hear `SCRIPT KILL`. One that is inside a single function of Lua's
 /// library (a pattern match that tries everything) hears nobody, perhaps for hours.
@@ -41,6 +41,7 @@ pub(super) struct Set {
 pub(super) struct Lesson {
     pub(super) password: String,
     pub(super) keys: Vec<String>,
+    pub(super) config: Vec<(String, String)>,
 }
 
 /// A password that nobody can guess.
@@ -91,8 +92,8 @@ impl Set {
 
     /// Makes everything as it is after a fresh start, for a lesson that may reach `keys`: processes, roles and links
     /// first, then what is in the servers.
-    pub(super) async fn renew(&mut self, keys: &[String]) -> Result<(), ServersError> {
-        self.lesson = Lesson { password: password(), keys: keys.to_vec() };
+    pub(super) async fn renew(&mut self, setup: &Setup) -> Result<(), ServersError> {
+        self.lesson = Lesson { password: password(), keys: setup.keys.clone(), config: setup.config.clone() };
         let fresh: Vec<bool> = self.nodes.iter().map(|node| !node.is_up()).collect();
         for node in self.nodes.iter().filter(|node| !node.is_up()) {
             node.spawn(&self.binary)?;
@@ -119,7 +120,11 @@ impl Set {
                 self.heal(replica).await?;
             }
         }
-        for node in &self.nodes {
+        for (index, node) in self.nodes.iter().enumerate() {
+            self.configure(node).await?;
+            if self.persistence == Persistence::EverySec {
+                self.flush_to_disk(index).await?;
+            }
             // What this itself has caused is nobody's business.
             node.observer()?.events().map_err(ServersError::lost(&node.name))?;
         }
@@ -172,7 +177,7 @@ impl Set {
     }
 
     /// kill -9. What has left the node before (all of it on an open link, what is under way on a slow one) arrives.
-    pub(super) async fn crash(&self, index: usize) -> Result<(), ServersError> {
+    pub(super) async fn crash(&self, index: usize, kind: CrashKind) -> Result<(), ServersError> {
         let node = &self.nodes[index];
         if !node.is_up() {
             return Ok(());
@@ -188,7 +193,59 @@ impl Set {
             }
         }
         self.kill(index).await;
+        self.missed_by_master(index).await?;
+        if kind == CrashKind::Power && self.persistence == Persistence::EverySec {
+            node.lose_unflushed()?;
+        }
         Ok(())
+    }
+
+    /// What the node has written up to now is on its disk.
+    pub(super) async fn flush_to_disk(&self, index: usize) -> Result<(), ServersError> {
+        let node = &self.nodes[index];
+        self.written(node).await?;
+        node.note_flushed()
+    }
+
+    /// Sets what the lesson wants set.
+    async fn configure(&self, node: &Node) -> Result<(), ServersError> {
+        if self.lesson.config.is_empty() {
+            return Ok(());
+        }
+        let mut command = redis::cmd("CONFIG");
+        command.arg("SET");
+        for (name, value) in &self.lesson.config {
+            command.arg(name).arg(value);
+        }
+        node.ask(&command).await.map(drop)
+    }
+
+    /// The lesson's settings that can refuse a write, the engine's too: too few replicas, no memory.
+    fn hindrances(&self) -> impl Iterator<Item = &(String, String)> {
+        let hinders = |name: &str| matches!(name, "min-replicas-to-write" | "maxmemory");
+        self.lesson.config.iter().filter(move |(name, _)| hinders(name))
+    }
+
+    /// Sends a command of the engine's own; the lesson's settings do not refuse it. Errors of the server are replies.
+    pub(super) fn unhindered(&self, index: usize, command: &redis::Cmd) -> Result<Value, ServersError> {
+        let node = &self.nodes[index];
+        let observer = node.observer()?;
+        if self.hindrances().next().is_none() {
+            return observer.look(command).map_err(ServersError::lost(&node.name));
+        }
+        let (mut lift, mut put_back) = (redis::cmd("CONFIG"), redis::cmd("CONFIG"));
+        lift.arg("SET");
+        put_back.arg("SET");
+        for (name, value) in self.hindrances() {
+            lift.arg(name).arg(0);
+            put_back.arg(name).arg(value);
+        }
+        // Not a transaction: what these settings forbid is refused when it is queued. No client sends anything meanwhile.
+        let look = |command: &redis::Cmd| observer.look(command).map_err(ServersError::lost(&node.name));
+        match (look(&lift)?, look(command)?, look(&put_back)?) {
+            (Value::Okay, reply, Value::Okay) => Ok(reply),
+            other => Err(node.refused("lifting the lesson's settings", &format!("{other:?}"))),
+        }
     }
 
     /// Kills the process without waiting for anything it may still have to say.
@@ -235,6 +292,7 @@ impl Set {
         node.spawn(&self.binary)?;
         node.ready().await?;
         self.send_all(node, redis::pipe()).await?;
+        self.configure(node).await?;
         match node.role.get() {
             Role::ReplicaOf(master) if self.nodes[master].is_up() => self.attach_as_before(index, master).await?,
             Role::ReplicaOf(master) => self.follow_nobody(index, master).await?,
@@ -252,7 +310,7 @@ impl Set {
     pub(super) async fn flush(&self, index: usize) -> Result<(), ServersError> {
         let mut command = redis::cmd("FLUSHALL");
         command.arg("SYNC");
-        self.nodes[index].ask(&command).await?;
+        self.unhindered(index, &command)?;
         for replica in self.followers(index) {
             self.barrier(replica).await?;
         }

@@ -320,6 +320,9 @@ impl App {
                 {
                     player.update(action, &recording);
                     player.settle_down();
+                    if action.leads_on() {
+                        self.remind();
+                    }
                 }
             }
             action => self.update_catalogue(action),

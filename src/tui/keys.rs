@@ -60,6 +60,9 @@ pub enum Action {
     ZoomIn,
     ZoomOut,
     Squeeze,
+    /// The timeline alone, to the left or right; the playhead stays.
+    LookBack,
+    LookAhead,
     /// The list of what can be changed, or away with it.
     WhatIf,
     Undo,
@@ -71,6 +74,14 @@ pub enum Action {
     More,
     MuchLess,
     MuchMore,
+}
+
+impl Action {
+    /// Whether it asks for what comes next: an open question does not give it.
+    #[must_use]
+    pub const fn leads_on(self) -> bool {
+        matches!(self, Self::TogglePlay | Self::Next | Self::FrameForward | Self::TenthForward | Self::NextMarker)
+    }
 }
 
 /// Where a key means something. Several layers are active at once; the first that knows the key decides.
@@ -267,13 +278,13 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Catalogue, &[Code(C::Home)], Action::Home, "home", "key.first", None),
     b(Layer::Catalogue, &[Code(C::End)], Action::End, "end", "key.last", None),
     b(Layer::Player, &[Char(' ')], Action::TogglePlay, "space", "key.play", Some(1)),
-    b(Layer::Player, &[Code(C::Enter)], Action::OpenCommand, "enter", "key.command", Some(5)),
-    b(Layer::Player, &[Code(C::Left)], Action::Previous, "←", "key.previous", Some(4)),
+    b(Layer::Player, &[Code(C::Enter)], Action::OpenCommand, "enter", "key.command", Some(8)),
+    b(Layer::Player, &[Code(C::Left)], Action::Previous, "←", "key.previous", Some(6)),
     b(Layer::Player, &[Code(C::Right)], Action::Next, "→", "key.next", Some(2)),
-    b(Layer::Player, &[Char('['), Char('{')], Action::PreviousMarker, "[", "key.previous_marker", None),
-    b(Layer::Player, &[Char(']'), Char('}')], Action::NextMarker, "]", "key.next_marker", Some(7)),
-    b(Layer::Player, &[Char('!')], Action::FirstViolation, "!", "key.violation", Some(5)),
-    b(Layer::Player, &[Char('v')], Action::NextVariant, "v", "key.variant", Some(3)),
+    b(Layer::Player, &[Char('[')], Action::PreviousMarker, "[", "key.previous_marker", None),
+    b(Layer::Player, &[Char(']')], Action::NextMarker, "]", "key.next_marker", Some(10)),
+    b(Layer::Player, &[Char('!')], Action::FirstViolation, "!", "key.violation", Some(7)),
+    b(Layer::Player, &[Char('v')], Action::NextVariant, "v", "key.variant", Some(4)),
     b(Layer::Player, &[Char('V')], Action::PreviousVariant, "V", "key.variant_back", None),
     b(Layer::Player, &[Char('+'), Char('=')], Action::Faster, "+", "key.faster", Some(9)),
     b(Layer::Player, &[Char('-'), Char('_')], Action::Slower, "-", "key.slower", None),
@@ -293,13 +304,15 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Player, &[Char('u')], Action::Undo, "u", "key.undo", None),
     b(Layer::Player, &[Char('U'), Ctrl('r')], Action::Redo, "U", "key.redo", None),
     b(Layer::Player, &[Char('S')], Action::Save, "S", "key.save", None),
-    b(Layer::Player, &[Char('c')], Action::Compare, "c", "key.compare", Some(6)),
+    b(Layer::Player, &[Char('c')], Action::Compare, "c", "key.compare", Some(9)),
+    b(Layer::Player, &[Char('{')], Action::LookBack, "{", "key.look_back", None),
+    b(Layer::Player, &[Char('}')], Action::LookAhead, "}", "key.look_ahead", None),
     b(Layer::Player, &[Char('z')], Action::ZoomIn, "z", "key.zoom", Some(11)),
     b(Layer::Player, &[Char('Z')], Action::ZoomOut, "Z", "key.zoom_out", None),
     b(Layer::Player, &[Char('s')], Action::Squeeze, "s", "key.squeeze", None),
     b(Layer::Player, &[Code(C::Home)], Action::Home, "home", "key.home", None),
     b(Layer::Player, &[Code(C::End)], Action::End, "end", "key.end", None),
-    b(Layer::Player, &[Code(C::Tab)], Action::FocusNext, "tab", "key.focus", Some(10)),
+    b(Layer::Player, &[Code(C::Tab)], Action::FocusNext, "tab", "key.focus", Some(3)),
     b(Layer::Player, &[Code(C::BackTab)], Action::FocusPrevious, "shift tab", "key.focus_back", None),
     b(Layer::Player, &[Code(C::Up)], Action::Up, "↑", "key.scroll_up", None),
     b(Layer::Player, &[Code(C::Down)], Action::Down, "↓", "key.scroll_down", None),
@@ -307,8 +320,8 @@ pub const BINDINGS: &[Binding] = &[
     b(Layer::Player, &[Code(C::PageDown)], Action::PageDown, "page down", "key.page_down", None),
     b(Layer::Player, &[Char('e')], Action::Ending, "e", "key.ending", None),
     b(Layer::Player, &[Char('h')], Action::Hint, "h", "key.hint", None),
-    b(Layer::Player, &[Code(C::Esc)], Action::Back, "esc", "key.back", Some(8)),
-    b(Layer::Global, &[Char('l')], Action::Language, "l", "key.language", Some(6)),
+    b(Layer::Player, &[Code(C::Esc)], Action::Back, "esc", "key.back", Some(3)),
+    b(Layer::Global, &[Char('l')], Action::Language, "l", "key.language", Some(3)),
     b(Layer::Global, &[Char('?')], Action::Help, "?", "key.help", Some(2)),
     b(Layer::Global, &[Char('q'), Ctrl('c')], Action::Quit, "q", "key.quit", Some(2)),
 ];

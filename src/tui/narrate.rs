@@ -263,6 +263,9 @@ impl Narrator<'_> {
         let owner = now.and_then(|now| now.owner.as_deref());
         let lock = self.header().locks.iter().find(|lock| lock.key == key);
         Some(match (op, cause, owner) {
+            (KeyOp::Expired, cause @ (Cause::ClockJump | Cause::Promote), _) => {
+                ui.fill("story.vanished", &[("key", key), ("node", node), ("cause", cause_text(ui, cause)?)])
+            }
             (KeyOp::Expired, ..) => {
                 let mut text = ui.fill("story.expired", &[("key", key)]);
                 let unaware = lock.and_then(|lock| {

@@ -47,6 +47,8 @@ pub struct Player {
     pub zoom: u8,
     /// Whether idle stretches are squeezed.
     pub squeeze: bool,
+    /// Where the timeline was moved to, away from the playhead; any move of the playhead brings it back.
+    pub looking_at: Option<LessonTime>,
     /// Another variant that is shown beside this one.
     pub compare: Option<Compare>,
     /// The variant with changes, while there are any or some are being thought of.
@@ -81,13 +83,15 @@ impl Player {
             playhead: Playhead { us: 0, pos: 0 },
             playing: false,
             speed: None,
-            focus: Focus::Timeline,
+            // The story is what is read first.
+            focus: Focus::Story,
             scroll: [0; 4],
             answers: BTreeMap::new(),
             hint: false,
             typed: String::new(),
             zoom: 0,
             squeeze: false,
+            looking_at: None,
             compare: None,
             whatif: None,
             opened: None,
@@ -177,6 +181,8 @@ impl Player {
             }
             Action::ZoomIn if (end.ms() >> self.zoom) > NARROW_MS => self.zoom += 1,
             Action::ZoomOut => self.zoom = self.zoom.saturating_sub(1),
+            Action::LookBack => self.look(false, end),
+            Action::LookAhead => self.look(true, end),
             Action::Squeeze => self.squeeze = !self.squeeze,
             Action::FocusNext => self.focus = self.focus.turned(1),
             Action::FocusPrevious => self.focus = self.focus.turned(3),
@@ -233,6 +239,8 @@ impl Player {
         let faster = (speed - comfortable(recording.timeline.end)).clamp(0, 8);
         if self.playhead.us == target && self.lingered >= rest >> faster {
             self.arrive(Playhead { us: target, pos: next.end });
+            // At a question it stands still from the first frame on: an answer must not set it going.
+            self.playing = self.playhead.pos < self.limit(recording);
         }
         self.playhead != before
     }
@@ -330,7 +338,18 @@ impl Player {
         }
     }
 
+    /// Moves the timeline by half of what it shows. All of it cannot be moved.
+    fn look(&mut self, ahead: bool, end: LessonTime) {
+        let half = LessonTime((end.ms() >> self.zoom) / 2);
+        if self.zoom == 0 {
+            return;
+        }
+        let at = self.looking_at.unwrap_or(self.playhead.t());
+        self.looking_at = Some(if ahead { (at + half).min(end) } else { at - half });
+    }
+
     fn arrive(&mut self, to: Playhead) {
+        self.looking_at = None;
         if self.playhead.pos != to.pos {
             self.hint = false;
             self.typed.clear();
@@ -353,6 +372,7 @@ impl Player {
         self.variant = variant;
         self.playing = false;
         self.playhead = Playhead::default();
+        self.looking_at = None;
         self.scroll = [0; 4];
         self.hint = false;
         self.typed.clear();

@@ -189,31 +189,31 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
         draw_compare(canvas, scene, other, compare, main);
         return;
     }
-    let side = (main.width * 2 / 5).clamp(34, 64);
     if let Some(whatif) = player.whatif.as_ref().filter(|whatif| whatif.open) {
-        draw_whatif(canvas, &scene, base.as_ref(), whatif, side, main);
+        draw_whatif(canvas, &scene, base.as_ref(), whatif, main);
         return;
     }
-    let asked = question.map(|(ask, given)| question::wanted_height(&scene, ask, given, main.width - side));
-    let places = places(&scene, asked, side, main);
+    let wanted = |wide| match question {
+        Some((ask, given)) => question::wanted_height(&scene, ask, given, wide),
+        None => story::wanted_height(&scene, canvas.theme, wide),
+    };
+    let places = places(&scene, question.is_some(), wanted, main);
     timeline::draw(canvas, &scene, places.timeline);
     match question {
         Some((ask, given)) => question::draw(canvas, &scene, ask, given, places.story),
         None => story::draw(canvas, &scene, places.story),
     }
-    inspector::draw(canvas, &scene, places.inspector);
-    log::draw(canvas, &scene, places.log);
+    if places.inspector.width > 0 {
+        inspector::draw(canvas, &scene, places.inspector);
+    }
+    if places.log.height > 0 {
+        log::draw(canvas, &scene, places.log);
+    }
 }
 
 /// Draws the list of what can be changed in place of the story, and what that buys in place of the log.
-fn draw_whatif(
-    canvas: &mut Canvas<'_>,
-    scene: &Scene<'_>,
-    base: Option<&Scene<'_>>,
-    whatif: &WhatIf,
-    side: u16,
-    main: Rect,
-) {
+fn draw_whatif(canvas: &mut Canvas<'_>, scene: &Scene<'_>, base: Option<&Scene<'_>>, whatif: &WhatIf, main: Rect) {
+    let side = (main.width * 2 / 5).clamp(34, 64);
     let paragraphs = panes::whatif::bought(scene.app, base, scene, whatif, canvas.theme);
     let wanted = prose::height(&paragraphs, main.width.saturating_sub(4)).saturating_add(2);
     let below = wanted.clamp(LEAST_LOG, (main.height / 3).max(LEAST_LOG));
@@ -225,7 +225,7 @@ fn draw_whatif(
     panes::whatif::list(canvas, scene, whatif, list);
     inspector::draw(canvas, scene, inspector);
     let inner = canvas.frame(bottom, scene.ui.get("pane.compare"), false);
-    prose::draw(canvas, bottom, inner, &paragraphs, 0);
+    prose::draw(canvas, bottom, inner, &paragraphs, (true, 0));
 }
 
 /// Draws two runs, over one axis.
@@ -243,7 +243,7 @@ fn draw_compare<'a>(canvas: &mut Canvas<'_>, mut one: Scene<'a>, mut other: Scen
     compare::draw(canvas, &one, &other, parting, main);
 }
 
-/// Where the four panes of a lesson are.
+/// Where the four panes of a lesson are. Where there is no room for one, it is not drawn.
 struct Places {
     timeline: Rect,
     story: Rect,
@@ -257,17 +257,41 @@ const LEAST_MIDDLE: u16 = 6;
 const LEAST_LOG: u16 = 4;
 const LEAST_LIST: u16 = 8;
 
-/// Places the panes in `area`. `asked`: the rows that an open question needs; it and its choices come before all else.
-/// `side`: the width of the inspector, whose lines are short; what is left is for text.
-fn places(scene: &Scene<'_>, asked: Option<u16>, side: u16, area: Rect) -> Places {
-    let most = area.height.saturating_sub(LEAST_TIMELINE + LEAST_LOG).max(LEAST_MIDDLE);
-    let least = asked.unwrap_or(0).clamp(LEAST_MIDDLE, most);
-    let upper = timeline::wanted_height(scene, area.height.saturating_sub(least + LEAST_LOG));
+/// From this height on all panes have room, and keep their places from step to step.
+const ROOMY: u16 = 30;
+
+/// Places the panes in `area`.
+///
+/// What is to be read now comes before all else: on a small screen the story (or the question) takes the rows of the
+/// log, and, if it is still cut off, the columns of the inspector. `wanted` are the rows that it needs when it is so
+/// wide.
+fn places(scene: &Scene<'_>, asked: bool, wanted: impl Fn(u16) -> u16, area: Rect) -> Places {
+    let side = (area.width * 2 / 5).clamp(34, 64);
+    // A question is answered by looking at the facts, which stay beside it; what is told is read.
+    let beside = wanted(area.width - side);
+    // At the beginning nothing has been sent yet; later the last commands are part of what is to be seen.
+    let small = area.height < ROOMY && (asked || scene.player.playhead.pos == 0);
+    let most = area.height.saturating_sub(LEAST_TIMELINE);
+    let (side, wanted, log) = if beside + LEAST_LOG <= most || !small {
+        (side, beside, LEAST_LOG)
+    } else if beside <= most {
+        (side, beside, 0)
+    } else {
+        (0, wanted(area.width), 0)
+    };
+    let least = if asked || small {
+        wanted.clamp(LEAST_MIDDLE, most.saturating_sub(log).max(LEAST_MIDDLE))
+    } else {
+        LEAST_MIDDLE
+    };
+    let upper = timeline::wanted_height(scene, area.height.saturating_sub(least + log));
     let rest = area.height - upper;
     let middle = (rest / 2).clamp(LEAST_MIDDLE, 12);
     // A question also gets room for empty lines between its parts, if there is any.
-    let middle = asked.map_or(middle, |asked| middle.max(asked.saturating_add(4)));
-    let middle = middle.min(rest.saturating_sub(LEAST_LOG)).max(least.min(rest));
+    let middle = if asked { middle.max(wanted.saturating_add(4)) } else { middle };
+    let middle = middle.min(rest.saturating_sub(log)).max(least.min(rest));
+    // A log of a line or none says nothing.
+    let middle = if rest - middle < LEAST_LOG { rest } else { middle };
     let [timeline, middle, log] =
         Layout::vertical([Constraint::Length(upper), Constraint::Length(middle), Constraint::Min(0)]).areas(area);
     let [story, inspector] = Layout::horizontal([Constraint::Min(0), Constraint::Length(side)]).areas(middle);

@@ -26,6 +26,7 @@ pub const DOWN: &str = "\x1b[B";
 pub const ENTER: &str = "\r";
 pub const ESC: &str = "\x1b";
 pub const CTRL_C: &str = "\x03";
+pub const CTRL_R: &str = "\x12";
 
 /// What has arrived.
 struct Arrived {

@@ -3,8 +3,20 @@
 use super::App;
 use crate::lesson::{Answer, Ask};
 use crate::tui::answer::{Given, Grade, typed_time};
+use crate::tui::strings::Ui;
 
 impl App {
+    /// Who wants to go on at an open question is told what it takes.
+    pub(super) fn remind(&mut self) {
+        let Some((ask, None)) = self.question() else { return };
+        let key = match ask.answer {
+            Answer::Choices(_) => "question.first_choose",
+            Answer::Predict(_) => "question.first_type",
+            Answer::Model(_) => "question.first_think",
+        };
+        self.notice = Some(Ui::new(self.lang).get(key).to_owned());
+    }
+
     pub(super) fn has_choice(&self, number: u8) -> bool {
         matches!(self.question(), Some((Ask { answer: Answer::Choices(choices), .. }, None))
             if (1..=choices.len()).contains(&usize::from(number)))

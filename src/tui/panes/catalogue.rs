@@ -92,7 +92,7 @@ fn draw_list(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
             Row::Entry(i) => draw_entry(canvas, app, ui, *i, inner, row),
         }
     }
-    prose::more(canvas, area, rows.len().saturating_sub(skipped + height));
+    prose::more(canvas, area, rows.len().saturating_sub(skipped + height), true);
 }
 
 /// What is typed, with the cursor behind it.
@@ -218,7 +218,7 @@ fn draw_details(canvas: &mut Canvas<'_>, app: &App, ui: Ui, area: Rect) {
     for (row, (line, style)) in (0..inner.height).zip(lines.iter().skip(skipped)) {
         canvas.put(inner.x, inner.y + row, inner.width, line, *style);
     }
-    prose::more(canvas, area, most - skipped);
+    prose::more(canvas, area, most - skipped, true);
 }
 
 fn lesson_lines(

@@ -49,7 +49,7 @@ pub fn draw(canvas: &mut Canvas<'_>, one: &Scene<'_>, other: &Scene<'_>, parting
     timeline::draw(canvas, one, upper);
     timeline::draw(canvas, other, lower);
     let inner = canvas.frame(middle, one.ui.get("pane.compare"), false);
-    prose::draw(canvas, middle, inner, &paragraphs, 0);
+    prose::draw(canvas, middle, inner, &paragraphs, (true, 0));
     if rest > 0 {
         let [left, right] = Layout::horizontal([Constraint::Fill(1), Constraint::Fill(1)]).areas(bottom);
         story::draw(canvas, one, left);

@@ -30,7 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
         let pieces: Vec<(&str, Style)> = line.iter().map(|(text, style)| (text.as_str(), *style)).collect();
         canvas.line(inner, row, &pieces);
     }
-    prose::more(canvas, area, most - skipped);
+    prose::more(canvas, area, most - skipped, scene.focused(Focus::Inspector));
 }
 
 struct Pane<'a> {

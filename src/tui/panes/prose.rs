@@ -19,8 +19,15 @@ pub struct Paragraph {
     pub spaced: bool,
 }
 
-/// Draws `paragraphs` into `inner`, the inside of the box `outer`. Where they do not fit, empty lines go first.
-pub fn draw(canvas: &mut Canvas<'_>, outer: Rect, inner: Rect, paragraphs: &[Paragraph], scroll: u16) {
+/// Draws `paragraphs` into `inner`, the inside of the box `outer`. Where they do not fit, empty lines go first. `focused`:
+/// whether ↑ and ↓ scroll it; and how far that has been done.
+pub fn draw(
+    canvas: &mut Canvas<'_>,
+    outer: Rect,
+    inner: Rect,
+    paragraphs: &[Paragraph],
+    (focused, scroll): (bool, u16),
+) {
     let height = usize::from(inner.height);
     let mut lines = lines(paragraphs, inner.width, true);
     if lines.len() > height {
@@ -32,14 +39,19 @@ pub fn draw(canvas: &mut Canvas<'_>, outer: Rect, inner: Rect, paragraphs: &[Par
         let x = inner.x + indent;
         canvas.put(x, inner.y + row, inner.right().saturating_sub(x), text, *style);
     }
-    more(canvas, outer, most - skipped);
+    more(canvas, outer, most - skipped, focused);
 }
 
-/// On the lower border of `outer`: how many lines there are below, if any.
-pub fn more(canvas: &mut Canvas<'_>, outer: Rect, lines: usize) {
+/// On the lower border of `outer`: how many lines there are below, if any, and which key leads there.
+pub fn more(canvas: &mut Canvas<'_>, outer: Rect, lines: usize, focused: bool) {
     if lines > 0 && outer.height > 1 {
         let edge = Rect::new(outer.x, outer.bottom() - 1, outer.width.saturating_sub(2), 1);
-        canvas.flush_right(edge, 0, &format!(" ↓ {lines} "), canvas.theme.secondary());
+        let (text, style) = if focused {
+            (format!(" ↓ {lines} "), canvas.theme.accent())
+        } else {
+            (format!(" tab ↓ {lines} "), canvas.theme.secondary())
+        };
+        canvas.flush_right(edge, 0, &text, style);
     }
 }
 

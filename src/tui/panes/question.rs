@@ -22,7 +22,8 @@ pub fn wanted_height(scene: &Scene<'_>, ask: &Ask, given: Option<Given>, wide: u
 /// Draws the question `ask`, to which `given` was answered.
 pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, ask: &Ask, given: Option<Given>, area: Rect) {
     let inner = canvas.frame(area, scene.ui.get("pane.question"), scene.focused(Focus::Story));
-    prose::draw(canvas, area, inner, &paragraphs(scene, ask, given), scene.scroll(Focus::Story));
+    let focus = (scene.focused(Focus::Story), scene.scroll(Focus::Story));
+    prose::draw(canvas, area, inner, &paragraphs(scene, ask, given), focus);
 }
 
 fn paragraphs(scene: &Scene<'_>, ask: &Ask, given: Option<Given>) -> Vec<Paragraph> {

@@ -18,11 +18,22 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let ui = scene.ui;
     let title = ui.get(if scene.player.playhead.pos == 0 { "pane.before" } else { "pane.story" });
     let inner = canvas.frame(area, title, scene.focused(Focus::Story));
+    let focus = (scene.focused(Focus::Story), scene.scroll(Focus::Story));
+    prose::draw(canvas, area, inner, &paragraphs(scene, theme), focus);
+}
+
+/// Rows that the story takes in a pane `wide` cells wide, border included.
+#[must_use]
+pub fn wanted_height(scene: &Scene<'_>, theme: Theme, wide: u16) -> u16 {
+    prose::height(&paragraphs(scene, theme), wide.saturating_sub(4)).saturating_add(2)
+}
+
+fn paragraphs(scene: &Scene<'_>, theme: Theme) -> Vec<Paragraph> {
     let mut paragraphs = if scene.player.playhead.pos == 0 { opening(scene, theme) } else { told(scene, theme) };
     if scene.player.at_end(scene.recording) {
         paragraphs.splice(0..0, closing(scene, theme));
     }
-    prose::draw(canvas, area, inner, &paragraphs, scene.scroll(Focus::Story));
+    paragraphs
 }
 
 fn opening(scene: &Scene<'_>, theme: Theme) -> Vec<Paragraph> {

@@ -41,8 +41,10 @@ pub fn label_width(scene: &Scene<'_>) -> u16 {
 pub struct View {
     /// Time to columns.
     pub scale: Scale,
-    /// The playhead's column.
-    pub playhead: u16,
+    /// The playhead's column, if it is in what is shown.
+    pub playhead: Option<u16>,
+    /// The first column of what is still to come at the playhead.
+    pub ahead: u16,
     /// How many records may be seen.
     pub limit: usize,
     /// The last column that may be seen.
@@ -67,6 +69,10 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     if scene.player.zoom > 0 {
         title += " · ";
         title += &scene.ui.fill("timeline.zoom", &[("n", &(1_u64 << scene.player.zoom).to_string())]);
+    }
+    if scene.player.looking_at.is_some() {
+        title += " · ";
+        title += scene.ui.get("timeline.away");
     }
     if scene.player.squeeze && scene.title.is_none() && !scene.recording.timeline.idle.is_empty() {
         title += " · ";
@@ -112,7 +118,7 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
         if let Some(x) = parting.filter(|x| canvas.symbol_at(*x, y) == " ") {
             canvas.sign(x, y, canvas.theme.glyph(Glyph::Parting), canvas.theme.strong());
         }
-        let x = scale.left + view.playhead;
+        let Some(x) = view.playhead.map(|column| scale.left + column) else { continue };
         // A word may be read across the playhead.
         let worded = matches!(row, Row::Notes(_)) && canvas.symbol_at(x, y) != " ";
         if !marked && !worded {
@@ -140,15 +146,23 @@ pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
 /// The part of the run that `columns` columns show: all of it, or a window that keeps the playhead in its middle.
 fn view(scene: &Scene<'_>, left: u16, columns: u16) -> View {
     let timeline = &scene.recording.timeline;
-    let centre = scene.player.playhead.t();
+    let playhead = scene.player.playhead.t();
+    let centre = scene.player.looking_at.unwrap_or(playhead);
     // Squeezing would bend the two axes of a comparison differently.
     let squeeze = scene.player.squeeze && scene.title.is_none();
     let lens = Lens { zoom: scene.player.zoom, squeeze, centre, end: scene.end };
     let scale = Scale::new(left, columns, &timeline.idle, lens);
     let end = scale.columns.saturating_sub(1);
+    // At the end of a run its playhead is on the last column, whatever the scale makes of that.
+    let shown = scene.player.looking_at.is_none() || scale.shows(playhead);
     let wall = scene.player.wall(scene.recording).filter(|ask| ask.t < scale.start(columns));
     View {
-        playhead: scale.column(centre),
+        playhead: shown.then(|| scale.column(playhead)),
+        ahead: match shown {
+            true => scale.column(playhead) + 1,
+            false if playhead < scale.start(0) => 0,
+            false => columns,
+        },
         parting: scene.parting.filter(|t| scale.shows(*t)).map(|t| scale.column(t)),
         limit: scene.limit,
         last: wall.map_or(end, |ask| scale.column(ask.t)),

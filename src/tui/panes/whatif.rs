@@ -68,7 +68,7 @@ pub fn list(canvas: &mut Canvas<'_>, scene: &Scene<'_>, whatif: &WhatIf, area: R
             ],
         );
     }
-    prose::more(canvas, area, rows.len().saturating_sub(skipped + height));
+    prose::more(canvas, area, rows.len().saturating_sub(skipped + height), true);
 }
 
 /// Whether the line says something else than the author's variant.

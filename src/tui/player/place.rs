@@ -27,8 +27,8 @@ impl Playhead {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the panes")]
 pub enum Focus {
-    #[default]
     Timeline,
+    #[default]
     Story,
     Inspector,
     Log,

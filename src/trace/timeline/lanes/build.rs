@@ -153,9 +153,17 @@ impl Build {
                 self.show_client(header, i, record.t, &client);
             }
             What::ToldLost { client, lock, .. } => self.mark_belief(header, client, lock, mark(Sign::ToldLost)),
-            What::ClientCrashed { client, .. } => {
-                for lane in self.lanes_of(header, client) {
-                    if matches!(lane.kind, LaneKind::Works { .. }) {
+            What::ClientCrashed { client, task } => {
+                // A watchdog that dies alone leaves the worker alone.
+                let watchdog = task.as_deref() == Some("watchdog");
+                let index = client_index(header, client);
+                for lane in &mut self.lanes {
+                    let is_it = match lane.kind {
+                        LaneKind::Watchdog { client } => watchdog && Some(client) == index,
+                        LaneKind::Works { client } => !watchdog && Some(client) == index,
+                        _ => false,
+                    };
+                    if is_it {
                         lane.marks.push(mark(Sign::Crashed));
                     }
                 }

@@ -30,7 +30,7 @@ pub fn draw(canvas: &mut Canvas<'_>, view: &View, area: Rect) {
     let fits = |step: &&u64| scale.span / **step * LABEL <= u64::from(scale.columns);
     let step = STEPS.iter().find(fits).copied().unwrap_or(scale.span.max(1));
     let edge = scale.left + scale.columns;
-    let playhead = scale.left + view.playhead;
+    let playhead = view.playhead.map(|column| scale.left + column);
     squeezed(canvas, view, area.y);
     let (first, last) = (scale.start(0).ms(), scale.start(scale.columns.saturating_sub(1)).ms());
     let mut t = first.next_multiple_of(step);
@@ -48,13 +48,16 @@ pub fn draw(canvas: &mut Canvas<'_>, view: &View, area: Rect) {
         // The last one may stand a little to the left of its column rather than be cut.
         let x = (scale.left + column).min(edge.saturating_sub(taken));
         let hidden = |sign: u16| (x..x + taken).contains(&sign);
-        if x >= free && !hidden(playhead) && !view.parting.is_some_and(|column| hidden(scale.left + column)) {
+        if x >= free && !playhead.is_some_and(hidden) && !view.parting.is_some_and(|column| hidden(scale.left + column))
+        {
             canvas.put(x, area.y, taken, &label, theme.secondary());
             free = x + taken + 1;
         }
         t += step;
     }
-    canvas.sign(scale.left + view.playhead, area.y, theme.glyph(Glyph::Playhead), theme.playhead());
+    if let Some(x) = playhead {
+        canvas.sign(x, area.y, theme.glyph(Glyph::Playhead), theme.playhead());
+    }
 }
 
 /// Marks the stretches that take less room than they last, and says how long they last.
@@ -109,7 +112,7 @@ pub fn markers(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, y: u16, 
         if glyph != Glyph::ViolationBegins {
             legend.saw(glyph, style);
         }
-        let at_playhead = column == view.playhead;
+        let at_playhead = Some(column) == view.playhead;
         under_playhead |= at_playhead;
         let style = if at_playhead { style.patch(theme.selected()) } else { style };
         canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);

@@ -41,7 +41,7 @@ pub fn draw(
     let mut marked = false;
     for (column, mark) in marks {
         let (glyph, style) = sign(scene, theme, mark);
-        if column == view.playhead {
+        if Some(column) == view.playhead {
             // The playhead must not hide what has just happened, nor tell what is about to.
             if mark.record >= scene.player.playhead.pos {
                 continue;
@@ -49,11 +49,11 @@ pub fn draw(
             marked = true;
         }
         legend.saw(glyph, style);
-        let style = if column == view.playhead { style.patch(theme.selected()) } else { style };
+        let style = if Some(column) == view.playhead { style.patch(theme.selected()) } else { style };
         canvas.sign(view.scale.left + column, y, theme.glyph(glyph), style);
     }
-    if view.playhead < view.last {
-        let ahead = Rect::new(view.scale.left + view.playhead + 1, y, view.last - view.playhead, 1);
+    if view.ahead <= view.last {
+        let ahead = Rect::new(view.scale.left + view.ahead, y, view.last + 1 - view.ahead, 1);
         canvas.restyle(ahead, theme.secondary());
     }
     marked
@@ -85,7 +85,7 @@ fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_
     let (_, style) = pattern(canvas.theme, &seen.stretch.fill);
     let room = seen.last - seen.first + 1;
     // Right of the playhead rather than under it.
-    let shift = u16::from(seen.first == view.playhead && room > 1);
+    let shift = u16::from(Some(seen.first) == view.playhead && room > 1);
     let waits = matches!(seen.stretch.fill, Fill::Waits(_));
     let struck = |from: u16, until: u16| marks.iter().any(|(column, _)| (from..until).contains(column));
     let shift = if waits && struck(seen.first, seen.first + 1) { 1 } else { shift };

@@ -2,7 +2,7 @@
 
 use ratatui::style::Style;
 
-use crate::trace::{Lane, LaneKind, Role};
+use crate::trace::{Fill, Lane, LaneKind, Role};
 use crate::tui::theme::Theme;
 use crate::tui::view::Scene;
 
@@ -77,6 +77,20 @@ fn changes_a_node(lanes: &[Lane], limit: usize) -> bool {
     nodes.any(|lane| lane.stretches.iter().skip(1).any(|stretch| stretch.record < limit))
 }
 
+/// Whether a server that may be seen becomes something else.
+fn changes_a_role(lanes: &[Lane], limit: usize) -> bool {
+    let mut nodes = lanes.iter().filter(|lane| matches!(lane.kind, LaneKind::Node { .. }));
+    nodes.any(|lane| {
+        let seen = lane.stretches.iter().take_while(|stretch| stretch.record < limit);
+        let mut roles = seen.filter_map(|stretch| match stretch.fill {
+            Fill::Role(role) => Some(role),
+            _ => None,
+        });
+        let first = roles.next();
+        roles.any(|role| Some(role) != first)
+    })
+}
+
 /// The most detailed rows that fit into `height`, the axis included.
 pub fn fitting(scene: &Scene<'_>, height: u16) -> Vec<Row> {
     let room = usize::from(height).saturating_sub(1);
@@ -111,7 +125,8 @@ pub fn label(scene: &Scene<'_>, row: &Row) -> String {
             LaneKind::Key { node, lock } => {
                 let lock = if several { format!(" {lock}") } else { String::new() };
                 let role = match scene.state.nodes.get(node) {
-                    Some(node) if header.nodes.len() > 1 => match node.role {
+                    // A role that changes has a lane of its own, and would be wrong for part of this one.
+                    Some(node) if header.nodes.len() > 1 && !changes_a_role(lanes, scene.limit) => match node.role {
                         Role::Master => format!(" {}", ui.get("inspector.master")),
                         Role::Replica => format!(" {}", ui.get("inspector.replica")),
                     },
