@@ -31,5 +31,7 @@ pub use reply::Reply;
 pub use state::State;
 pub use text::{Lang, Text};
 pub use time::LessonTime;
-pub use timeline::{Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Sweep, Timeline};
+pub use timeline::{
+    Fill, Lane, LaneKind, Mark, Marker, MarkerKind, Sign, Standing, Stop, Stretch, Sweep, Timeline, forward,
+};
 pub use verdict::verdict;

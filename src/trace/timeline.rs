@@ -9,7 +9,7 @@ mod lanes;
 mod standing;
 mod stops;
 
-pub use lanes::{Fill, Lane, LaneKind, Mark, Sign, Stretch, Sweep};
+pub use lanes::{Fill, Lane, LaneKind, Mark, Sign, Stretch, Sweep, forward};
 pub use standing::Standing;
 pub use stops::{Marker, MarkerKind, Stop};
 
@@ -28,6 +28,8 @@ pub struct Timeline {
     pub stops: Vec<Stop>,
     /// What is worth a jump, in order.
     pub markers: Vec<Marker>,
+    /// When these are, close together in memory.
+    pub marker_times: Vec<LessonTime>,
     /// Long stretches in which nothing happens, in order.
     pub idle: Vec<(LessonTime, LessonTime)>,
     standings: Vec<(usize, Standing)>,
@@ -40,10 +42,12 @@ impl Timeline {
     pub fn new(trace: &Trace, findings: &[Finding]) -> Self {
         let end = trace.records.last().map_or(LessonTime::ZERO, |record| record.t);
         let stops = stops::stops(trace);
+        let markers = stops::markers(trace, findings);
         Self {
             end,
             lanes: lanes::lanes(trace, findings, end),
-            markers: stops::markers(trace, findings),
+            marker_times: markers.iter().map(|marker| marker.t).collect(),
+            markers,
             standings: standing::standings(trace, findings),
             checkpoints: Checkpoints::new(trace),
             idle: idle::idle(&stops, end),

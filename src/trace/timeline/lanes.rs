@@ -8,7 +8,7 @@ mod data;
 mod sweep;
 
 pub(super) use build::lanes;
-pub use sweep::Sweep;
+pub use sweep::{Sweep, forward};
 
 use crate::trace::{Cause, FindingKind, LessonTime, Outcome, Role};
 
@@ -21,6 +21,15 @@ pub struct Lane {
     pub stretches: Vec<Stretch>,
     /// What happens in an instant, in order.
     pub marks: Vec<Mark>,
+    /// When the stretches begin, and when the marks are, close together in memory: a frame looks for hundreds of times in
+    /// them, and in a long run each look at a whole stretch would be a cache miss.
+    index: Index,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Index {
+    stretches: Vec<LessonTime>,
+    marks: Vec<LessonTime>,
 }
 
 /// What a lane shows. Clients are indices into the header's list.
@@ -181,6 +190,12 @@ pub enum Sign {
 }
 
 impl Lane {
+    /// The lane is complete: from now on it can be looked at.
+    fn complete(&mut self) {
+        self.index.stretches = self.stretches.iter().map(|stretch| stretch.from).collect();
+        self.index.marks = self.marks.iter().map(|mark| mark.t).collect();
+    }
+
     /// What is to be seen of the lane's stretches between `from` (included) and `until` (not included), when only the
     /// first `limit` records may be known. Of several, the one that begins last.
     #[must_use]

@@ -1,7 +1,7 @@
 //! One walk over the records fills all lanes: the state is folded along, and after each record the lanes that it can
 //! have touched are told what they show now.
 
-use super::{Fill, Lane, LaneKind, Mark, Sign, Stretch};
+use super::{Fill, Index, Lane, LaneKind, Mark, Sign, Stretch};
 use crate::trace::state::{State, client_of};
 use crate::trace::{
     Cause, Finding, FindingKind, Group, Header, KeyOp, LessonTime, LinkState, Outcome, Record, Trace, What,
@@ -23,12 +23,13 @@ pub(crate) fn lanes(trace: &Trace, findings: &[Finding], end: LessonTime) -> Vec
     if !stuck.stretches.is_empty() {
         lanes.push(stuck);
     }
+    lanes.iter_mut().for_each(Lane::complete);
     lanes
 }
 
 impl Lane {
-    const fn new(kind: LaneKind) -> Self {
-        Self { kind, stretches: Vec::new(), marks: Vec::new() }
+    pub(super) fn new(kind: LaneKind) -> Self {
+        Self { kind, stretches: Vec::new(), marks: Vec::new(), index: Index::default() }
     }
 
     /// From `record` on the lane shows `fill`; `anew`: even if it showed the same before, this is another one.

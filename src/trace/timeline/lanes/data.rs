@@ -47,7 +47,7 @@ fn begin(info: &ResourceInfo) -> Lane {
     let zero = LessonTime::ZERO;
     let fill = Fill::Data { text, writer: None };
     let stretches = vec![Stretch { from: zero, to: zero, record: 0, end_record: usize::MAX, fill }];
-    Lane { kind: LaneKind::Resource { name: info.name.clone() }, stretches, marks: Vec::new() }
+    Lane { stretches, ..Lane::new(LaneKind::Resource { name: info.name.clone() }) }
 }
 
 const fn is_harm(kind: FindingKind) -> bool {

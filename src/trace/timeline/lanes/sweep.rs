@@ -11,6 +11,10 @@ use crate::trace::LessonTime;
 pub struct Sweep<'a> {
     lane: &'a Lane,
     limit: usize,
+    /// When the stretches begin that may be known.
+    stretches: &'a [LessonTime],
+    /// When the marks are that may be known.
+    marks: &'a [LessonTime],
     /// Stretches that have begun.
     begun: usize,
     /// Marks that lie before the column.
@@ -20,30 +24,38 @@ pub struct Sweep<'a> {
 impl<'a> Sweep<'a> {
     /// At the beginning of `lane`, of which only the first `limit` records may be known.
     #[must_use]
-    pub const fn new(lane: &'a Lane, limit: usize) -> Self {
-        Self { lane, limit, begun: 0, passed: 0 }
+    pub fn new(lane: &'a Lane, limit: usize) -> Self {
+        let stretches = lane.stretches.partition_point(|stretch| stretch.record < limit);
+        let marks = lane.marks.partition_point(|mark| mark.record < limit);
+        Self {
+            lane,
+            limit,
+            stretches: &lane.index.stretches[..stretches],
+            marks: &lane.index.marks[..marks],
+            begun: 0,
+            passed: 0,
+        }
     }
 
     /// What is to be seen of the stretches between `from` (included) and `until` (not included). Of several, the one
     /// that begins last.
     pub fn stretch_in(&mut self, from: LessonTime, until: LessonTime) -> Option<&'a Stretch> {
-        let limit = self.limit;
-        let has_begun = |stretch: &Stretch| stretch.from < until && stretch.record < limit;
-        self.begun = forward(&self.lane.stretches, self.begun, has_begun);
+        self.begun = forward(self.stretches, self.begun, |begin| *begin < until);
         let last = self.lane.stretches.get(self.begun.checked_sub(1)?)?;
         // A stretch of no length is still seen in the column in which it begins.
-        (last.from >= from || last.to > from || last.end_record >= limit).then_some(last)
+        (last.from >= from || last.to > from || last.end_record >= self.limit).then_some(last)
     }
 
     /// The first mark between `from` (included) and `until` (not included).
     pub fn mark_in(&mut self, from: LessonTime, until: LessonTime) -> Option<&'a Mark> {
-        self.passed = forward(&self.lane.marks, self.passed, |mark| mark.t < from);
-        self.lane.marks.get(self.passed).filter(|mark| mark.t < until && mark.record < self.limit)
+        self.passed = forward(self.marks, self.passed, |t| *t < from);
+        self.marks.get(self.passed).filter(|t| **t < until)?;
+        self.lane.marks.get(self.passed)
     }
 }
 
-/// Like `partition_point`, when it is known that the first `known` items come before it.
-fn forward<T>(items: &[T], known: usize, comes_before: impl Fn(&T) -> bool) -> usize {
+/// Like `partition_point`, when it is known that the first `known` items come before it: in steps that double.
+pub fn forward<T>(items: &[T], known: usize, comes_before: impl Fn(&T) -> bool) -> usize {
     let (mut low, mut step) = (known, 1);
     while items.get(low + step - 1).is_some_and(&comes_before) {
         low += step;

@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::View;
 use super::legend::Legend;
-use crate::trace::{LessonTime, MarkerKind};
+use crate::trace::{LessonTime, MarkerKind, forward};
 use crate::tui::canvas::Canvas;
 use crate::tui::strings::secs;
 use crate::tui::text::width;
@@ -93,9 +93,10 @@ const CROWD: usize = 16;
 pub fn markers(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, y: u16, legend: &mut Legend) -> bool {
     let theme = canvas.theme;
     let markers = &scene.recording.timeline.markers;
-    let mut under_playhead = false;
+    let times = &scene.recording.timeline.marker_times;
+    let (mut under_playhead, mut first) = (false, 0);
     for (column, from, until) in view.columns() {
-        let first = markers.partition_point(|marker| marker.t < from);
+        first = forward(times, first, |t| *t < from);
         let here = markers[first..].iter().take(CROWD).take_while(|marker| marker.t < until);
         let Some(marker) = here.filter(|marker| marker.record < view.limit).max_by_key(|marker| marker.kind) else {
             continue;
