@@ -3,12 +3,15 @@
 use std::rc::Rc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
+
 use super::blocked::{Begun, Pending, Waits, waits_for};
 use super::lifetimes::{Lifetimes, is_script};
 use super::notify::is_subscribe;
 use super::server::reply_of;
 use super::wire::Message;
 use super::world::{Trouble, World};
+use crate::lesson::{Do, Subject};
 use crate::servers::{Conn, ConnectError};
 use crate::trace::{Cause, Reply, What};
 
@@ -141,6 +144,20 @@ impl World {
             Err(ConnectError::Refused(_)) => Ok(None),
             Err(error) => Err(Trouble::Environment(error.to_string())),
         }
+    }
+
+    /// Opens the connections of all clients that will need one, at the same time: one after another, each would cost the
+    /// run a few round trips.
+    pub(super) async fn connect_all(&self, masters: &[String]) -> Result<(), Trouble> {
+        let asks = |name: &str| {
+            self.plan.events.iter().any(|event| {
+                matches!(&event.subject, Subject::Client { client, .. } if client == name)
+                    && matches!(event.what, Do::Acquire(_) | Do::Renew(_) | Do::Release(_) | Do::Redis(_))
+            })
+        };
+        let clients = self.plan.clients.iter().enumerate().filter(|(_, client)| asks(&client.name));
+        let open = clients.flat_map(|(client, _)| masters.iter().map(move |node| self.conn(client, node)));
+        join_all(open).await.into_iter().try_for_each(|conn| conn.map(drop))
     }
 
     /// Forgets every connection to a node that has died.

@@ -262,10 +262,11 @@ impl World {
     pub(super) async fn begin(&self) -> Result<(), Trouble> {
         let masters: Vec<String> =
             self.servers.names().iter().filter(|name| self.is_up_master(name)).cloned().collect();
+        self.connect_all(&masters).await?;
         for (i, node) in masters.iter().enumerate() {
             if i == 0 {
                 let observer = self.servers.observer(node)?;
-                let time: (i64, i64) = redis::from_redis_value(observer.send(&redis::cmd("TIME")).await?)
+                let time: (i64, i64) = redis::from_redis_value(observer.look(&redis::cmd("TIME"))?)
                     .map_err(|error| Trouble::Environment(error.to_string()))?;
                 self.keys.borrow_mut().epoch = time.0 * 1000 + time.1 / 1000;
                 self.clock.begin_now();
