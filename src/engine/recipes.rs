@@ -10,9 +10,7 @@ use super::waiting::Waiting;
 use super::ways::{ACQUIRE_FENCED, Made};
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
-use crate::lesson::{
-    Acquire, AcquireHow, Do, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
-};
+use crate::lesson::{Acquire, AcquireHow, Do, Fence, Lock, MeasuredFrom, Renew, RenewHow, Run, Token, Wait};
 use crate::trace::{LessonTime, Outcome, Reply, What, Why};
 
 /// Allowance for clocks that run at different speeds: 1 % of the TTL, and 2 ms for the precision of Redis's expiry

@@ -117,8 +117,8 @@ pub struct Subscriber {
 
 impl Subscriber {
     /// Connects, names the connection as its client, and subscribes.
-    pub(super) fn open(door: &Door, name: &str, channel: &str) -> Result<Self, RedisError> {
-        let mut connection = door.client(ADMIN, ProtocolVersion::RESP3)?.get_connection()?;
+    pub(super) fn open(admin: &Client, name: &str, channel: &str) -> Result<Self, RedisError> {
+        let mut connection = admin.get_connection()?;
         connection.set_read_timeout(Some(LOOK_LIMIT))?;
         let mut introduction = redis::pipe();
         introduction.cmd("CLIENT").arg("SETNAME").arg(name).ignore().cmd("CLIENT").arg("ID");

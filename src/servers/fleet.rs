@@ -199,9 +199,8 @@ impl Servers {
     /// # Errors
     /// There is no such node, or it cannot be reached.
     pub fn listen(&self, node: &str, name: &str, channel: &str) -> Result<Subscriber, ConnectError> {
-        let (set, index) = self.at(node).map_err(|_| ConnectError::Unknown(format!("node {node}")))?;
-        let door = Door { socket: set.nodes[index].socket(), password: set.lesson().password.clone() };
-        Subscriber::open(&door, name, channel)
+        let admin = self.admin(node).map_err(|_| ConnectError::Unknown(format!("node {node}")))?;
+        Subscriber::open(&admin, name, channel)
             .map_err(|error| ConnectError::Failed { node: node.to_owned(), why: error.to_string() })
     }
 
