@@ -260,15 +260,12 @@ impl Ctx {
         world.belief_ends(self.client, lock);
         let token = world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
         let key = &world.plan.locks[lock].key;
-        match acquire.how {
-            AcquireHow::Redlock { sequential, .. } => {
-                let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
-                self.let_go(key, &token, asking).await?;
-            }
-            _ => {
-                let (made, channel) = (world.made_of(self.client, lock), self.channel(lock, None));
-                self.command(Self::give_back(made, key, &token, acquire.ttl, channel.as_deref())).await?;
-            }
+        if let AcquireHow::Redlock { sequential, .. } = acquire.how {
+            let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
+            self.let_go(key, &token, asking).await?;
+        } else {
+            let (made, channel) = (world.made_of(self.client, lock), self.channel(lock, None));
+            self.command(Self::give_back(made, key, &token, acquire.ttl, channel.as_deref())).await?;
         }
         Ok(failed)
     }

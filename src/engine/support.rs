@@ -54,9 +54,8 @@ impl Missing {
             Wait::Notify { .. } if plan.servers.kind != ServersKind::Single => {
                 self.add(span, "`wait: notify` with several servers");
             }
-            Wait::Notify { .. } => {}
             Wait::Queue { .. } => self.add(span, "`wait: queue`"),
-            Wait::None | Wait::Retry { .. } => {}
+            Wait::None | Wait::Retry { .. } | Wait::Notify { .. } => {}
         }
         if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
             self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
