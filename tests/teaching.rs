@@ -175,7 +175,7 @@ fn wrong(plan: &Plan) -> (Verdict, BTreeSet<String>) {
 }
 
 /// Lessons whose variants all hold: what they compare is who is let in and who is refused.
-const ALL_HOLD: &[&str] = &["redlock-majority"];
+const ALL_HOLD: &[&str] = &["redlock-majority", "refused-what-now"];
 
 #[test]
 fn some_variant_makes_a_difference() {

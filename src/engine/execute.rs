@@ -7,6 +7,7 @@ use futures_util::future::join_all;
 
 use super::blocked::{Begun, Pending, Waits, waits_for};
 use super::lifetimes::{Lifetimes, is_script};
+use super::notify::is_subscribe;
 use super::server::reply_of;
 use super::wire::Message;
 use super::world::{Trouble, World};
@@ -42,6 +43,9 @@ impl World {
         }
         let node = &message.node;
         let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(Done::Nobody) };
+        if is_subscribe(&message.argv) {
+            return Ok(Done::Reply(self.subscribe(message)?));
+        }
         self.freeze(node).await?;
         let answer = if waits_for(&message.argv) == Waits::Never {
             match self.send(conn, message).await? {
@@ -104,6 +108,7 @@ impl World {
         if self.observe(node, cause, Some(&client), lifetimes).await? {
             self.note_write(message.client, node).await?;
         }
+        self.hear(message)?;
         Ok(reply)
     }
 

@@ -142,6 +142,7 @@ impl World {
             self.end_transaction(client, Some(slot));
             left.extend(events);
             self.end_slot(slot);
+            self.stop_listening(slot).await?;
         }
         if task.is_none() || task == Some("main") {
             self.end_transaction(client, None);
@@ -202,6 +203,7 @@ impl World {
     /// A node is dead: whatever waited in its links has died with it.
     pub(super) fn node_died(&self, node: &str) {
         self.drop_conns(node);
+        self.ears.borrow_mut().retain(|_, ear| ear.node != node);
         self.clock.forget(node);
         self.forget_acks(node);
         if let Some(run) = self.nodes.borrow_mut().get_mut(node) {

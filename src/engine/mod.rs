@@ -2,7 +2,9 @@
 //!
 //! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
 //! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
-//! - `program` are the clients' programs, `recipes` what they do with a lock, `guards` their watchdogs and deadlines.
+//! - `program` are the clients' programs, `recipes` and `release` what they do with a lock, `guards` their watchdogs and
+//!   deadlines, `waiting` what they do
+//!   between two tries, and `notify` how they are told that the lock is free.
 //! - `ways` is what a lock is made of, and the commands that go with it; `redlock` is a lock on most of several nodes,
 //!   `round` the same command on all of them; `acks` is what replicas have, for `WAIT`.
 //! - `data` is what they do with the protected data, `database` the other end of that.
@@ -23,9 +25,11 @@ mod jump;
 mod keys;
 mod lifetimes;
 mod links;
+mod notify;
 mod program;
 mod recipes;
 mod redlock;
+mod release;
 mod replies;
 mod round;
 mod sched;
@@ -33,6 +37,7 @@ mod server;
 mod slot;
 mod support;
 mod token;
+mod waiting;
 mod ways;
 mod wire;
 mod world;
@@ -45,6 +50,7 @@ pub use support::unsupported;
 use crate::lesson::{Do, Fence, Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
 use crate::servers::{Binary, Fleet, Persistence, Servers, Setup, Shape};
 use crate::trace::Trace;
+use notify::{channel_of, tells};
 use recipes::fence_key;
 use world::Trouble;
 
@@ -174,7 +180,16 @@ pub fn setup(plan: &Plan) -> Setup {
         Do::Acquire(acquire) if acquire.fence == Fence::Script => Some(fence_key(&plan.locks[event.lock?].key)),
         _ => None,
     });
-    let keys = locks.chain(fences).chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
+    let told = plan.locks.iter().enumerate().filter(|(lock, _)| {
+        let asked = |event: &crate::lesson::Event| match &event.what {
+            Do::Release(release) => event.lock == Some(*lock) && release.publish == Some(true),
+            _ => false,
+        };
+        tells(plan, *lock) || plan.events.iter().any(asked)
+    });
+    let channels = told.map(|(_, lock)| channel_of(&lock.key));
+    let keys =
+        locks.chain(fences).chain(channels).chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
     let config = plan.servers.config.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
     Setup { shape, persistence, config, keys }
 }

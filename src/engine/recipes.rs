@@ -1,4 +1,4 @@
-//! What a client does with a lock, written as the code of a service: acquire, renew, release.
+//! What a client does with a lock, written as the code of a service: acquire and renew (`release` lets go).
 //!
 //! This is what students come to read. Each recipe sends exactly the commands that its name stands for, looks at the
 //! replies as careful (or careless) code would, and says how it ended.
@@ -6,12 +6,11 @@
 use super::program::End;
 use super::round::Asking;
 use super::token;
+use super::waiting::Waiting;
 use super::ways::{ACQUIRE_FENCED, Made};
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
-use crate::lesson::{
-    Acquire, AcquireHow, Do, Fence, Lock, MeasuredFrom, Release, ReleaseHow, Renew, RenewHow, Run, Token, Wait,
-};
+use crate::lesson::{Acquire, AcquireHow, Do, Fence, Lock, MeasuredFrom, Renew, RenewHow, Run, Token, Wait};
 use crate::trace::{LessonTime, Outcome, Reply, What, Why};
 
 /// Allowance for clocks that run at different speeds: 1 % of the TTL, and 2 ms for the precision of Redis's expiry
@@ -35,7 +34,7 @@ pub(super) fn fence_key(key: &str) -> String {
 }
 
 /// What an answer means: success, a plain no, or neither.
-fn judge(answer: Answer, yes: impl Fn(&Reply) -> bool, success: Outcome, no: Outcome) -> End {
+pub(super) fn judge(answer: Answer, yes: impl Fn(&Reply) -> bool, success: Outcome, no: Outcome) -> End {
     match answer {
         Answer::Unknown => End::of(Outcome::Unknown),
         Answer::Refused => End::of(Outcome::Error),
@@ -51,7 +50,7 @@ pub(super) fn is_yes(reply: &Reply) -> bool {
 }
 
 impl Ctx {
-    fn lock_of(&self) -> (usize, Lock) {
+    pub(super) fn lock_of(&self) -> (usize, Lock) {
         let lock = self.world.plan.events[self.event].lock.unwrap_or(0);
         (lock, self.world.plan.locks[lock].clone())
     }
@@ -71,7 +70,7 @@ impl Ctx {
         }
         let first_try = world.now();
         let mut token = self.new_token(acquire, lock);
-        let mut pause = None;
+        let mut waiting = Waiting::since(first_try);
         let end = loop {
             let sent = world.now();
             let mut end = self.try_once(acquire, &spec, &token).await?;
@@ -92,23 +91,19 @@ impl Ctx {
                 end = End { outcome: Outcome::Refused, why: Some(Why::TooLate), reply: end.reply };
             }
             self.clean_up(acquire, &spec.key, &token, end.why).await?;
-            let Wait::Retry { every, jitter, backoff, max, span, new_token } = &acquire.wait else { break end };
+            if acquire.wait == Wait::None {
+                break end;
+            }
             world.record(What::TryFailed { event: self.event, outcome: end.outcome });
             world.slots.borrow_mut()[self.slot].excused = true;
-            let next = pause.map_or(every.ms(), |last: u64| token::scaled(last, *backoff).max(1));
-            let next = max.map_or(next, |max| next.min(max.ms()));
-            pause = Some(next);
-            let next = token::jittered(&mut world.clients.borrow_mut()[self.client].rng, next, *jitter);
-            let give_up = span.map(|span| first_try + span.ms());
-            if let Some(give_up) = give_up.filter(|give_up| world.now() + next > *give_up) {
-                self.sleep_until(give_up).await;
+            if !waiting.until_next(self, acquire, &spec.key).await? {
                 break End { outcome: Outcome::Refused, why: end.why.or(Some(Why::Held)), reply: end.reply };
             }
-            self.sleep(next).await;
-            if *new_token {
+            if matches!(acquire.wait, Wait::Retry { new_token: true, .. }) {
                 token = self.new_token(acquire, lock);
             }
         };
+        world.stop_listening(self.slot).await?;
         world.lock_run(self.client, lock, |run| run.latest = Some(end.outcome));
         Ok(end)
     }
@@ -188,7 +183,8 @@ impl Ctx {
             _ if matches!(why, Some(Why::TooLate | Why::NotReplicated)) => {
                 let (lock, _) = self.lock_of();
                 let made = self.world.made_of(self.client, lock);
-                self.command(Self::give_back(made, key, token, acquire.ttl)).await.map(drop)
+                let channel = self.channel(lock, None);
+                self.command(Self::give_back(made, key, token, acquire.ttl, channel.as_deref())).await.map(drop)
             }
             _ => Ok(()),
         }
@@ -238,7 +234,7 @@ impl Ctx {
     }
 
     /// How long the client's latest grant of `lock` lasts: what its acquire asked for, or the lock's.
-    fn lease(&self, lock: usize) -> Option<LessonTime> {
+    pub(super) fn lease(&self, lock: usize) -> Option<LessonTime> {
         let world = &self.world;
         match world.lock_run(self.client, lock, |run| run.latest_event).map(|event| &world.plan.events[event].what) {
             Some(Do::Acquire(acquire)) => acquire.ttl,
@@ -264,12 +260,12 @@ impl Ctx {
         world.belief_ends(self.client, lock);
         let token = world.lock_run(self.client, lock, |run| run.token.clone()).unwrap_or_default();
         let key = &world.plan.locks[lock].key;
-        match acquire.how {
-            AcquireHow::Redlock { sequential, .. } => {
-                let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
-                self.let_go(key, &token, asking).await?;
-            }
-            _ => _ = self.command(Self::give_back(world.made_of(self.client, lock), key, &token, acquire.ttl)).await?,
+        if let AcquireHow::Redlock { sequential, .. } = acquire.how {
+            let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
+            self.let_go(key, &token, asking).await?;
+        } else {
+            let (made, channel) = (world.made_of(self.client, lock), self.channel(lock, None));
+            self.command(Self::give_back(made, key, &token, acquire.ttl, channel.as_deref())).await?;
         }
         Ok(failed)
     }
@@ -320,56 +316,6 @@ impl Ctx {
             self.world.move_deadline(self.client, lock, (sent + ttl).saturating_sub(drift(ttl)));
         }
         Ok(end)
-    }
-
-    /// Lets go. From here on the client believes no more, whatever the answer will be.
-    pub(super) async fn release(&self, release: &Release) -> Result<End, Trouble> {
-        let (lock, spec) = self.lock_of();
-        let world = &self.world;
-        let key = spec.key.as_str();
-        let token = match release.token_of {
-            Some(event) => world.event_run(event, |run| run.token.clone()),
-            None => world.lock_run(self.client, lock, |run| run.token.clone()),
-        };
-        let token = token.unwrap_or_else(|| {
-            token::unique(&mut world.clients.borrow_mut()[self.client].rng, world.client_name(self.client))
-        });
-        let depth = world.lock_run(self.client, lock, |run| {
-            run.depth = run.depth.saturating_sub(1);
-            run.depth
-        });
-        if depth == 0 {
-            world.end_guards(self.client, lock);
-            world.belief_ends(self.client, lock);
-        }
-        let (released, not_owner) = (Outcome::Released, Outcome::NotOwner);
-        if let (Some(asking), false) = (world.redlock_of(self.client, lock), matches!(release.how, ReleaseHow::Run(_)))
-        {
-            return self.release_all(&release.how, key, &token, asking).await;
-        }
-        match &release.how {
-            ReleaseHow::Lua => {
-                let made = world.made_of(self.client, lock);
-                let argv = Self::give_back(made, key, &token, self.lease(lock));
-                // An owner that is told how often it still has the lock has given it back once.
-                let yes = |reply: &Reply| if made == Made::Counts { *reply != Reply::Nil } else { is_yes(reply) };
-                Ok(judge(self.command(argv).await?, yes, released, not_owner))
-            }
-            ReleaseHow::Del => Ok(judge(self.command(words(&["DEL", key])).await?, is_yes, released, not_owner)),
-            ReleaseHow::GetDel { gap } => {
-                let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if *value == token);
-                let got = judge(self.command(words(&["GET", key])).await?, mine, released, not_owner);
-                if got.outcome != released {
-                    return Ok(got);
-                }
-                if gap.ms() > 0 {
-                    self.sleep(gap.ms()).await;
-                }
-                Ok(judge(self.command(words(&["DEL", key])).await?, is_yes, released, not_owner))
-            }
-            ReleaseHow::Run(run) => self.run(run, released, not_owner).await,
-            ReleaseHow::Delex => Err(Trouble::Engine("a release that was to be refused has been run".to_owned())),
-        }
     }
 
     /// The author's own commands, one after another; the last reply decides.

@@ -17,7 +17,7 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         }
         match &event.what {
             Do::Acquire(acquire) => {
-                missing.acquire(span, acquire);
+                missing.acquire(plan, span, acquire);
                 let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
                 if permits > 1 {
                     missing.permit(span, acquire);
@@ -25,7 +25,11 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
             }
             Do::Release(release) => {
                 if release.publish == Some(true) {
-                    missing.add(span, "`publish`");
+                    if plan.servers.kind != ServersKind::Single {
+                        missing.add(span, "`publish: true` with several servers");
+                    } else if matches!(release.how, ReleaseHow::Run(_)) {
+                        missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
+                    }
                 }
                 if release.how == ReleaseHow::Delex {
                     missing.add(span, "`how: delex`");
@@ -45,11 +49,13 @@ impl Missing {
         self.0.push((span, format!("{what} cannot be run yet")));
     }
 
-    fn acquire(&mut self, span: Span, acquire: &Acquire) {
+    fn acquire(&mut self, plan: &Plan, span: Span, acquire: &Acquire) {
         match &acquire.wait {
-            Wait::Notify { .. } => self.add(span, "`wait: notify`"),
+            Wait::Notify { .. } if plan.servers.kind != ServersKind::Single => {
+                self.add(span, "`wait: notify` with several servers");
+            }
             Wait::Queue { .. } => self.add(span, "`wait: queue`"),
-            Wait::None | Wait::Retry { .. } => {}
+            Wait::None | Wait::Retry { .. } | Wait::Notify { .. } => {}
         }
         if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
             self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");

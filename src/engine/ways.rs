@@ -8,6 +8,8 @@ use crate::trace::LessonTime;
 
 /// Compare and delete.
 pub(super) const RELEASE: &str = include_str!("../../assets/lua/release.lua");
+/// Compare and delete, and tell whoever waits.
+const RELEASE_TELL: &str = include_str!("../../assets/lua/release_tell.lua");
 /// Take the lock, and draw a fencing token.
 pub(super) const ACQUIRE_FENCED: &str = include_str!("../../assets/lua/acquire_fenced.lua");
 /// Compare and prolong.
@@ -80,14 +82,23 @@ impl Ctx {
         }
     }
 
-    /// The script that gives back what is one's own. `ttl` in ms, for an owner that still has the lock.
-    pub(super) fn give_back(made: Made, key: &str, token: &str, ttl: Option<LessonTime>) -> Vec<String> {
+    /// The script that gives back what is one's own, and tells `channel` of it. `ttl`: for an owner that still has the lock.
+    pub(super) fn give_back(
+        made: Made,
+        key: &str,
+        token: &str,
+        ttl: Option<LessonTime>,
+        channel: Option<&str>,
+    ) -> Vec<String> {
         let ttl = ttl.map_or(0, LessonTime::ms).to_string();
-        match made {
-            Made::Value => eval(RELEASE, key, &[token]),
-            Made::Counts => eval(REENTRANT_RELEASE, key, &[token, &ttl]),
-            Made::Permits(_) => eval(PERMIT_RELEASE, key, &[token]),
-        }
+        let (script, mut args) = match made {
+            Made::Value if channel.is_some() => (RELEASE_TELL, vec![token]),
+            Made::Value => (RELEASE, vec![token]),
+            Made::Counts => (REENTRANT_RELEASE, vec![token, &ttl]),
+            Made::Permits(_) => (PERMIT_RELEASE, vec![token]),
+        };
+        args.extend(channel);
+        eval(script, key, &args)
     }
 
     /// The command of a renewal, if it is not the author's own. `ttl` in ms.

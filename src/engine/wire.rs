@@ -12,6 +12,7 @@ use super::blocked::{Waits, waits_for};
 use super::database::Request;
 use super::execute::Done;
 use super::links::state_of;
+use super::notify::News;
 use super::slot::{Tag, WakeAt};
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Net, Way};
@@ -49,6 +50,8 @@ pub(super) struct Message {
     pub(super) waiter: Option<Waiter>,
     /// A watchdog that is armed by a reply nobody waits for any more.
     pub(super) late: Option<LateGrant>,
+    /// It answers nothing: it is a message that command `cmd` has published.
+    pub(super) news: Option<News>,
 }
 
 impl Message {
@@ -150,6 +153,7 @@ impl Ctx {
             delivered: None,
             waiter: Some(Waiter { slot: self.slot, class: self.class, order: self.order }),
             late: self.late.get(),
+            news: None,
         }
     }
 
@@ -251,6 +255,9 @@ impl World {
 
     /// A message is gone for good.
     pub(super) fn drop_message(&self, message: &Message) {
+        if let Some(news) = &message.news {
+            return self.record_news(message.client, news, message.cmd, false);
+        }
         self.record(What::Dropped { cmd: message.cmd, reply: message.reply.is_some() });
     }
 
@@ -310,7 +317,9 @@ impl World {
         if self.clients.borrow()[message.client].crashed {
             return;
         }
-        if let Some(waiter) = message.waiter {
+        if let Some(news) = message.news {
+            self.tell(news, message.cmd);
+        } else if let Some(waiter) = message.waiter {
             message.delivered = Some(self.now());
             self.messages.borrow_mut().insert(id, message);
             self.answer(waiter.slot, waiter.class, waiter.order);

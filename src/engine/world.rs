@@ -15,6 +15,7 @@ use super::data::DataRun;
 use super::database::Store;
 use super::keys::{Change, Keys};
 use super::links::Links;
+use super::notify::Ear;
 use super::slot::{Slot, Tag};
 use super::token;
 use super::wire::Message;
@@ -152,6 +153,8 @@ pub(super) struct World {
     /// Commands that wait on their servers, by message, in the order in which they began to.
     pub(super) blocked: RefCell<BTreeMap<u64, Blocked>>,
     pub(super) acks: RefCell<Acks>,
+    /// Tasks that are subscribed to a channel, in the order in which they subscribed.
+    pub(super) ears: RefCell<BTreeMap<u64, Ear>>,
     /// Set by a task that parks; looked at by the scheduler.
     pub(super) parked: Cell<bool>,
     /// What went wrong inside a task.
@@ -205,6 +208,7 @@ impl World {
             messages: RefCell::default(),
             acks: RefCell::default(),
             blocked: RefCell::default(),
+            ears: RefCell::default(),
             parked: Cell::new(false),
             trouble: RefCell::new(None),
             records: RefCell::default(),

@@ -1,4 +1,4 @@
-//! Connections to one server: a lesson client's own, and the engine's observer.
+//! Connections to one server: a lesson client's own, the one on which it is told things, and the engine's observer.
 //!
 //! None of them repairs itself. A client library that silently reconnects or sends again hides exactly what a lesson is
 //! there to show.
@@ -102,6 +102,57 @@ impl Conn {
         command.arg(words);
         let mut connection = self.connection.clone();
         connection.send_packed_command(&command).await.map_err(|error| broken(&error))
+    }
+}
+
+/// A connection of a lesson client's on which messages come to it, and nothing else. Dropping it closes it.
+///
+/// The engine's user makes it: the lesson's may not subscribe, since on its ordinary connections whatever comes by itself
+/// would be taken for a reply. Of a lesson nothing travels here but the name of a channel.
+pub struct Subscriber {
+    connection: RefCell<Connection>,
+    pushes: Receiver<PushInfo>,
+    id: i64,
+}
+
+impl Subscriber {
+    /// Connects, names the connection as its client, and subscribes.
+    pub(super) fn open(admin: &Client, name: &str, channel: &str) -> Result<Self, RedisError> {
+        let mut connection = admin.get_connection()?;
+        connection.set_read_timeout(Some(LOOK_LIMIT))?;
+        let mut introduction = redis::pipe();
+        introduction.cmd("CLIENT").arg("SETNAME").arg(name).ignore().cmd("CLIENT").arg("ID");
+        let (id,): (i64,) = introduction.query(&mut connection)?;
+        let (sender, pushes) = mpsc::channel();
+        connection.set_push_sender(sender);
+        connection.subscribe_resp3(channel)?;
+        Ok(Self { connection: RefCell::new(connection), pushes, id })
+    }
+
+    /// The server's number for this connection, as in `CLIENT LIST ID`.
+    #[must_use]
+    pub fn id(&self) -> i64 {
+        self.id
+    }
+
+    /// The messages that have come and were not yet taken, in order: everything that was published before is among them.
+    /// Asks the server once (`PING`), whose answer comes after them.
+    ///
+    /// # Errors
+    /// [`Broken`] when the node is down.
+    pub fn messages(&self) -> Result<Vec<String>, Broken> {
+        self.connection.borrow_mut().req_command(&redis::cmd("PING")).map_err(|error| broken(&error))?;
+        let text = |push: PushInfo| match (push.kind, push.data.as_slice()) {
+            (PushKind::Message, [_, Value::BulkString(text)]) => Some(String::from_utf8_lossy(text).into_owned()),
+            _ => None,
+        };
+        Ok(self.pushes.try_iter().filter_map(text).collect())
+    }
+}
+
+impl std::fmt::Debug for Subscriber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Subscriber").field("id", &self.id).finish_non_exhaustive()
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::binary::Binary;
-use super::connection::{Conn, Door, Observer};
+use super::connection::{Conn, Door, Observer, Subscriber};
 use super::error::{ConnectError, ServersError};
 use super::folder::RunFolder;
 use super::node::{Mode, Role};
@@ -192,6 +192,16 @@ impl Servers {
                 ConnectError::Refused(node.to_owned())
             }
         })
+    }
+
+    /// Opens a connection on which a lesson client hears what is published on `channel`.
+    ///
+    /// # Errors
+    /// There is no such node, or it cannot be reached.
+    pub fn listen(&self, node: &str, name: &str, channel: &str) -> Result<Subscriber, ConnectError> {
+        let admin = self.admin(node).map_err(|_| ConnectError::Unknown(format!("node {node}")))?;
+        Subscriber::open(&admin, name, channel)
+            .map_err(|error| ConnectError::Failed { node: node.to_owned(), why: error.to_string() })
     }
 
     /// Waits until the node has forgotten a connection that was dropped (see [`Conn::id`]).

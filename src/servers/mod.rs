@@ -30,7 +30,7 @@ mod replication;
 mod set;
 
 pub use binary::{BINARY_VARIABLE, Binary};
-pub use connection::{Conn, KeyEvent, Observer};
+pub use connection::{Conn, KeyEvent, Observer, Subscriber};
 pub use error::{Broken, ConnectError, ServersError};
 pub use fleet::{Fleet, NodeRole, Servers};
 pub use set::ScriptEnd;

@@ -11,6 +11,7 @@ impl What {
             | Self::EventEnd { event, .. }
             | Self::EventSkipped { event }
             | Self::EventNotRun { event, .. }
+            | Self::News { event, .. }
             | Self::TryFailed { event, .. } => Some(*event),
             Self::Send { event, .. }
             | Self::Waits { event, .. }
@@ -45,6 +46,7 @@ impl What {
             | Self::Works { client, .. }
             | Self::ToldLost { client, .. }
             | Self::Tick { client, .. }
+            | Self::News { client, .. }
             | Self::Sql(Sql { client, .. })
             | Self::ClientCrashed { client, .. }
             | Self::TaskEnded { client, .. } => Some(client),

@@ -226,6 +226,9 @@ pub enum What {
     EventNotRun { event: usize, because: String },
     /// One try of an acquire that waits and tries again was refused (or ended unknown or in an error).
     TryFailed { event: usize, outcome: Outcome },
+    /// A message that command `cmd` published: a client that waits for it with `event` has read it (`got`), or it was lost
+    /// on its way there.
+    News { cmd: u32, client: String, event: usize, channel: String, text: String, got: bool },
     /// A client sends a command. `task` is `main`, `watchdog` or a task's own name.
     Send {
         cmd: u32,

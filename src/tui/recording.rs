@@ -181,6 +181,7 @@ fn log(trace: &Trace, findings: &[Finding]) -> Vec<LogLine> {
             | What::NodeRestarted { .. }
             | What::NodePromoted { .. }
             | What::NodeDemoted { .. }
+            | What::News { .. }
             | What::EventNotRun { .. } => LogKind::Record,
             What::Key { op: KeyOp::Removed, cause, .. }
                 if !matches!(cause, Cause::Command { .. } | Cause::Replication) =>

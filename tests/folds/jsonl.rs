@@ -50,6 +50,8 @@ fn everything() -> Trace {
     for state in [LinkState::Open, LinkState::Held, LinkState::Cut, LinkState::Slow { by: LessonTime(3) }] {
         run.rec(What::Link { a: name("m"), b: name("r1"), state, held: 33 });
     }
+    let (client, channel, text) = (name("B"), name("lock:released"), name("released"));
+    run.rec(What::News { cmd: 1, client, event, channel, text, got: true });
     run.rec(What::Warning { event: None, text: name("late") });
     run.event(EventKind::Ask, "");
     run.done()

@@ -132,6 +132,13 @@ impl Grouping {
                 self.awaited = None;
                 if first { Weight::Belongs } else { Weight::Opens }
             }
+            // Whoever is told tries at once: its command belongs to the message.
+            What::News { event, client, got: true, .. } => {
+                client.clone_into(&mut self.subject);
+                self.awaited = Some(*event);
+                self.in_happening = false;
+                Weight::Opens
+            }
             What::Key { op: KeyOp::Expired, cause: Cause::Expiry, .. } => {
                 self.subject.clear();
                 self.in_happening = false;
