@@ -7,7 +7,7 @@
 use super::program::End;
 use super::recipes::{drift, eval, is_yes, words};
 use super::round::Asking;
-use super::ways::{RELEASE, RENEW, RENEW_OR_TAKE};
+use super::ways::{Made, RELEASE};
 use super::wire::{Answer, Ctx};
 use super::world::{Trouble, World};
 use crate::lesson::{Acquire, AcquireHow, Do, ReleaseHow, RenewHow};
@@ -165,13 +165,7 @@ impl Ctx {
     ) -> Result<End, Trouble> {
         let sent = self.world.now();
         let key = self.world.plan.locks[lock].key.clone();
-        let px = ttl.to_string();
-        let argv = match how {
-            RenewHow::Pexpire => words(&["PEXPIRE", &key, &px]),
-            RenewHow::Set => words(&["SET", &key, token, "PX", &px]),
-            RenewHow::SetIfFreeOrMine => eval(RENEW_OR_TAKE, &key, &[token, &px]),
-            RenewHow::PexpireIfMine | RenewHow::Run(_) => eval(RENEW, &key, &[token, &px]),
-        };
+        let argv = self.prolong(how, Made::Value, &key, token, ttl);
         let answers = self.ask(&self.world.servers.names(), &argv, asking).await?;
         let count = Count::of(&answers, is_yes);
         let valid_until = (sent + ttl).saturating_sub(drift(ttl));

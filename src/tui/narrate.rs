@@ -102,27 +102,6 @@ impl Narrator<'_> {
         }
     }
 
-    /// An event as a reader names it, who does not know the lesson's file.
-    fn step(&self, kind: EventKind) -> String {
-        let key = match kind {
-            EventKind::Acquire => "do.acquire",
-            EventKind::Work => "do.work",
-            EventKind::Idle => "do.idle",
-            EventKind::Renew => "do.renew",
-            EventKind::Release => "do.release",
-            EventKind::Redis => "do.redis",
-            EventKind::Read => "do.read",
-            EventKind::Write => "do.write",
-            EventKind::Begin => "do.begin",
-            EventKind::Commit => "do.commit",
-            EventKind::Rollback => "do.rollback",
-            EventKind::Crash => "do.crash",
-            EventKind::Pause => "do.pause",
-            _ => "do.other",
-        };
-        self.ui.get(key).to_owned()
-    }
-
     /// One record as a sentence; `until`: the record after the last that is known. None: it goes without saying.
     fn record(&self, i: usize, until: usize, state: &State) -> Option<String> {
         let Record { t, what, .. } = &self.recording.trace.records[i];
@@ -190,7 +169,7 @@ impl Narrator<'_> {
                 let info = self.header().events.get(*event)?;
                 let skipped = matches!(what, What::EventSkipped { .. });
                 let key = if skipped { "story.skipped" } else { "story.not_run" };
-                (key, vec![("who", info.subject.clone()), ("what", self.step(info.kind))])
+                (key, vec![("who", info.subject.clone()), ("what", ui.get(step_key(info.kind)).to_owned())])
             }
             What::Warning { text, .. } => return Some(text.clone()),
             What::End => ("story.end", vec![("t", secs(*t))]),
@@ -367,6 +346,27 @@ impl Narrator<'_> {
             }
             _ => self.record(i, i + 1, &State::default()),
         }
+    }
+}
+
+/// The text for an event's kind, as a reader names it who does not know the lesson's file.
+#[must_use]
+pub const fn step_key(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Acquire => "do.acquire",
+        EventKind::Work => "do.work",
+        EventKind::Idle => "do.idle",
+        EventKind::Renew => "do.renew",
+        EventKind::Release => "do.release",
+        EventKind::Redis => "do.redis",
+        EventKind::Read => "do.read",
+        EventKind::Write => "do.write",
+        EventKind::Begin => "do.begin",
+        EventKind::Commit => "do.commit",
+        EventKind::Rollback => "do.rollback",
+        EventKind::Crash => "do.crash",
+        EventKind::Pause => "do.pause",
+        _ => "do.other",
     }
 }
 

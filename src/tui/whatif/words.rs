@@ -5,6 +5,7 @@ use super::turn::{has_watchdog, length};
 use crate::lesson::whatif::{Edit, Happening, Target};
 use crate::lesson::{At, Do, Event, Plan, Subject};
 use crate::trace::{EventKind, LessonTime};
+use crate::tui::narrate::step_key;
 use crate::tui::strings::{Ui, secs};
 
 /// A line of the list.
@@ -62,7 +63,7 @@ pub fn edit(ui: Ui, edit: &Edit, plan: &Plan) -> Words {
         Edit::Watchdog { event, on } => of(event, &|event| watchdog(ui, event, *on)),
         Edit::Delay { client, before, span } => {
             let what = plan.events.iter().find(|event| event.id.as_ref() == Some(before));
-            let what = what.map_or("do.other", |event| step(event.kind()));
+            let what = what.map_or("do.other", |event| step_key(event.kind()));
             let label = ui.fill("whatif.delay", &[("who", client), ("what", ui.get(what))]);
             Words { label, value: time(ui, *span) }
         }
@@ -122,7 +123,7 @@ fn starts(ui: Ui, plan: &Plan, event: &Event) -> Words {
         EventKind::Hold => ui.fill("whatif.hold", &[("who", &who)]),
         EventKind::Cut => ui.fill("whatif.cut", &[("who", &who)]),
         EventKind::Heal => ui.fill("whatif.heal", &[("who", &who)]),
-        kind => ui.fill("whatif.starts_at", &[("who", &who), ("what", ui.get(step(kind)))]),
+        kind => ui.fill("whatif.starts_at", &[("who", &who), ("what", ui.get(step_key(kind)))]),
     };
     let value = match event.at {
         Some(At::Time(at)) => time(ui, at),
@@ -147,20 +148,6 @@ fn how(ui: Ui, event: &Event, how: &str) -> Words {
 fn watchdog(ui: Ui, event: &Event, on: bool) -> Words {
     let value = ui.get(if on { "whatif.watchdog_on" } else { "whatif.watchdog_off" });
     Words { label: ui.fill("whatif.watchdog", &[("who", &subject(event))]), value: value.to_owned() }
-}
-
-const fn step(kind: EventKind) -> &'static str {
-    match kind {
-        EventKind::Acquire => "do.acquire",
-        EventKind::Work => "do.work",
-        EventKind::Idle => "do.idle",
-        EventKind::Renew => "do.renew",
-        EventKind::Release => "do.release",
-        EventKind::Redis => "do.redis",
-        EventKind::Crash => "do.crash",
-        EventKind::Pause => "do.pause",
-        _ => "do.other",
-    }
 }
 
 /// Who or what an event is about.
