@@ -82,6 +82,8 @@ impl World {
             None => sent.await,
         };
         match answer {
+            // It was killed for a script that had ended: what was slow was the machine.
+            Ok(_) if scripted && !self.servers.is_up(node)? => Err(Trouble::Slip),
             Ok(value) => Ok(Ok(reply_of(value))),
             // How the connection broke differs from run to run, and is nobody's business.
             Err(_) if scripted && !self.servers.is_up(node)? => {
