@@ -35,16 +35,17 @@ fn forbidden_commands_are_refused_directly() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         assert!(forbidden().count() > 100);
         for command in forbidden() {
-            let reply = a.send(&command).await.unwrap();
+            a.ask(&command).unwrap();
+            let reply = a.answer().unwrap();
             // DEBUG and MODULE are switched off for everybody, which Redis says first.
             let off = ["DEBUG", "MODULE"].contains(&command[0].as_str()) && code(&reply) == "ERR";
             assert!(code(&reply) == "NOPERM" || off, "{command:?}: {reply:?}");
         }
         // It has hurt nobody: the connection and the server go on.
-        assert_eq!(say(&a, "SET lock:1 x").await, Value::Okay);
+        assert_eq!(say(&a, "SET lock:1 x"), Value::Okay);
     });
 }
 
@@ -53,12 +54,13 @@ fn forbidden_commands_are_refused_in_scripts() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         for call in ["call", "pcall"] {
             for command in forbidden() {
                 let arguments: Vec<String> = command.iter().map(|word| format!("'{word}'")).collect();
                 let script = format!("return redis.{call}({})", arguments.join(","));
-                let reply = a.send(&["EVAL".into(), script.clone(), "0".into()]).await.unwrap();
+                a.ask(&["EVAL".into(), script.clone(), "0".into()]).unwrap();
+                let reply = a.answer().unwrap();
                 // The texts differ from server to server; that it is an error does not.
                 assert!(matches!(reply, Value::ServerError(_)), "{script}: {reply:?}");
             }
@@ -72,10 +74,10 @@ fn forbidden_commands_are_refused_in_transactions() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
-        say(&a, "MULTI").await;
-        assert_eq!(code(&say(&a, "FLUSHALL").await), "NOPERM");
-        assert_eq!(code(&say(&a, "EXEC").await), "EXECABORT");
+        let a = servers.connect("redis", "A").unwrap();
+        say(&a, "MULTI");
+        assert_eq!(code(&say(&a, "FLUSHALL")), "NOPERM");
+        assert_eq!(code(&say(&a, "EXEC")), "EXECABORT");
     });
 }
 
@@ -85,7 +87,7 @@ fn only_the_lessons_keys_are_within_reach() {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
         at(&servers, "redis", "SET foreign secret").await;
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         for line in [
             "GET foreign",
             "SET foreign x",
@@ -98,19 +100,19 @@ fn only_the_lessons_keys_are_within_reach() {
             "PUBLISH foreign x",
             "PUBLISH __keyevent@0__:set lock:1",
         ] {
-            assert_eq!(code(&say(&a, line).await), "NOPERM", "{line}");
+            assert_eq!(code(&say(&a, line)), "NOPERM", "{line}");
         }
         for line in [
             "EVAL return·redis.call('GET','foreign') 0",
             "EVAL return·redis.pcall('GET','foreign') 0",
             "EVAL return·redis.call('GET',ARGV[1]) 1 lock:1 foreign",
         ] {
-            let reply = say(&a, line).await;
+            let reply = say(&a, line);
             assert!(matches!(reply, Value::ServerError(_)), "{line}: {reply:?}");
         }
         assert_eq!(at(&servers, "redis", "GET foreign").await, bulk("secret"));
-        assert_eq!(say(&a, "RPUSH queue:anything x").await, Value::Int(1));
-        assert_eq!(say(&a, "PUBLISH queue:a x").await, Value::Int(0));
+        assert_eq!(say(&a, "RPUSH queue:anything x"), Value::Int(1));
+        assert_eq!(say(&a, "PUBLISH queue:a x"), Value::Int(0));
     });
 }
 
@@ -120,7 +122,7 @@ fn nobody_becomes_more_than_a_lesson() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         for line in [
             "AUTH x",
             "AUTH default x",
@@ -129,15 +131,15 @@ fn nobody_becomes_more_than_a_lesson() {
             "HELLO 3 AUTH default x",
             "HELLO 2 AUTH lockscope x",
         ] {
-            let reply = say(&a, line).await;
+            let reply = say(&a, line);
             assert!(matches!(reply, Value::ServerError(_)), "{line}: {reply:?}");
         }
-        assert_eq!(say(&a, "SET lock:1 x").await, Value::Okay, "still the lesson's user");
-        say(&a, "RESET").await;
+        assert_eq!(say(&a, "SET lock:1 x"), Value::Okay, "still the lesson's user");
+        say(&a, "RESET");
         for line in ["GET lock:1", "CONFIG GET dir", "ACL WHOAMI", "PING"] {
-            assert_eq!(code(&say(&a, line).await), "NOAUTH", "{line}");
+            assert_eq!(code(&say(&a, line)), "NOAUTH", "{line}");
         }
-        assert_eq!(code(&say(&a, "AUTH default x").await), "WRONGPASS");
+        assert_eq!(code(&say(&a, "AUTH default x")), "WRONGPASS");
     });
 }
 
@@ -149,10 +151,10 @@ fn every_node_has_the_rule_also_after_a_restart() {
         servers.crash("r1", lockscope::servers::CrashKind::Process).await.unwrap();
         servers.restart("r1").await.unwrap();
         for node in ["m", "r1"] {
-            let a = servers.connect(node, "A").await.unwrap();
-            assert_eq!(say(&a, "GET lock:1").await, Value::Nil);
-            assert_eq!(code(&say(&a, "GET foreign").await), "NOPERM");
-            assert_eq!(code(&say(&a, "CONFIG GET dir").await), "NOPERM");
+            let a = servers.connect(node, "A").unwrap();
+            assert_eq!(say(&a, "GET lock:1"), Value::Nil);
+            assert_eq!(code(&say(&a, "GET foreign")), "NOPERM");
+            assert_eq!(code(&say(&a, "CONFIG GET dir")), "NOPERM");
         }
     });
 }
@@ -163,8 +165,8 @@ fn refusals_are_in_the_log() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
-        say(&a, "FLUSHALL").await;
+        let a = servers.connect("redis", "A").unwrap();
+        say(&a, "FLUSHALL");
         let Value::Array(log) = at(&servers, "redis", "ACL LOG").await else { panic!() };
         let [Value::Map(entry)] = log.as_slice() else { panic!("one refusal, {log:?}") };
         let field = |name: &str| text(&entry.iter().find(|(key, _)| text(key) == name).unwrap().1);
@@ -180,7 +182,7 @@ fn allowed_commands_run() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         for line in [
             "SET lock:1 t NX PX 30000",
             "GET lock:1",
@@ -233,7 +235,7 @@ fn allowed_commands_run() {
             "CLIENT ID",
             "HELLO 2",
         ] {
-            let reply = say(&a, line).await;
+            let reply = say(&a, line);
             assert!(!matches!(reply, Value::ServerError(_)), "{line}: {reply:?}");
         }
     });

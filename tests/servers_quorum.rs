@@ -31,8 +31,8 @@ fn five_masters_know_nothing_of_each_other() {
         assert_eq!(servers.names(), NODES);
         for node in NODES {
             assert_eq!(servers.role(node).unwrap(), NodeRole::Master);
-            let a = servers.connect(node, "A").await.unwrap();
-            say(&a, &format!("SET lock:1 {node}")).await;
+            let a = servers.connect(node, "A").unwrap();
+            say(&a, &format!("SET lock:1 {node}"));
         }
         for node in NODES {
             assert_eq!(at(&servers, node, "GET lock:1").await, bulk(node));
@@ -53,8 +53,8 @@ fn nothing_leaks_into_the_next_lesson() {
         let first = fleet.prepare(&quorum()).await.unwrap();
         let before = pids(&first).await;
         for node in NODES {
-            let a = first.connect(node, "A").await.unwrap();
-            say(&a, "SET lock:1 x").await;
+            let a = first.connect(node, "A").unwrap();
+            say(&a, "SET lock:1 x");
         }
         first.crash("n2", CrashKind::Process).await.unwrap();
         drop(first);

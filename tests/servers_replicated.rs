@@ -14,8 +14,8 @@ async fn prepared(fleet: &Fleet, replicas: u8) -> Servers {
 
 /// Sets `lock:1` on a node as a lesson's client.
 async fn write(servers: &Servers, node: &str, value: &str) -> Value {
-    let client = servers.connect(node, "A").await.unwrap();
-    say(&client, &format!("SET lock:1 {value}")).await
+    let client = servers.connect(node, "A").unwrap();
+    say(&client, &format!("SET lock:1 {value}"))
 }
 
 async fn read(servers: &Servers, node: &str) -> Option<String> {
@@ -150,9 +150,9 @@ fn a_crash_behind_an_open_link_loses_nothing() {
         let fleet = fleet();
         for round in 0..10 {
             let servers = prepared(&fleet, 1).await;
-            let client = servers.connect("m", "A").await.unwrap();
+            let client = servers.connect("m", "A").unwrap();
             for write in 0..50 {
-                say(&client, &format!("RPUSH queue:{round} {write}")).await;
+                say(&client, &format!("RPUSH queue:{round} {write}"));
             }
             servers.crash("m", CrashKind::Process).await.unwrap();
             servers.promote("r1").await.unwrap();
@@ -318,12 +318,11 @@ fn an_endless_script_on_a_master_does_not_take_its_replica_along() {
         let fleet = fleet();
         let servers = prepared(&fleet, 1).await;
         write(&servers, "m", "x").await;
-        let client = servers.connect("m", "A").await.unwrap();
+        let client = servers.connect("m", "A").unwrap();
         let script = servers_support::words("EVAL redis.call('SET',KEYS[1],'y')·while·true·do·end 1 lock:1");
-        let endless = tokio::spawn(async move { client.send(&script).await });
-        tokio::task::yield_now().await;
+        client.ask(&script).unwrap();
         assert_eq!(servers.end_script("m").await.unwrap(), lockscope::servers::ScriptEnd::NodeKilled);
-        assert!(endless.await.unwrap().is_err());
+        assert!(client.answer().is_err());
         servers.promote("r1").await.unwrap();
         // A script is replicated as a whole, when it has ended.
         assert_eq!(read(&servers, "r1").await, some("x"));

@@ -22,11 +22,11 @@ fn a_client_talks_and_the_observer_hears_it() {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
         assert_eq!(servers.names(), ["redis"]);
-        let a = servers.connect("redis", "A").await.unwrap();
-        assert_eq!(say(&a, "SET lock:1 token·with·blanks NX PX 30000").await, Value::Okay);
-        assert_eq!(say(&a, "SET lock:1 other NX PX 30000").await, Value::Nil);
-        assert_eq!(say(&a, "GET lock:1").await, bulk("token with blanks"));
-        assert_eq!(say(&a, "DEL lock:1").await, Value::Int(1));
+        let a = servers.connect("redis", "A").unwrap();
+        assert_eq!(say(&a, "SET lock:1 token·with·blanks NX PX 30000"), Value::Okay);
+        assert_eq!(say(&a, "SET lock:1 other NX PX 30000"), Value::Nil);
+        assert_eq!(say(&a, "GET lock:1"), bulk("token with blanks"));
+        assert_eq!(say(&a, "DEL lock:1"), Value::Int(1));
         let observer = servers.observer("redis").unwrap();
         let heard = observer.events().unwrap();
         assert_eq!(heard, [event("set", "lock:1"), event("del", "lock:1")]);
@@ -41,10 +41,10 @@ fn every_event_before_a_reply_is_there_after_it() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         let observer = servers.observer("redis").unwrap();
         for round in 0..500 {
-            say(&a, "SET lock:1 x").await;
+            say(&a, "SET lock:1 x");
             // Any look will do as the barrier.
             assert_eq!(observer.look(redis::cmd("EXISTS").arg("lock:1")).unwrap(), Value::Int(1));
             assert_eq!(observer.drain_events(), [event("set", "lock:1")], "round {round}");
@@ -57,8 +57,8 @@ fn an_expiry_is_heard_when_redis_has_done_it() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
-        say(&a, "SET lock:1 x PX 1").await;
+        let a = servers.connect("redis", "A").unwrap();
+        say(&a, "SET lock:1 x PX 1");
         let observer = servers.observer("redis").unwrap();
         while ask(&observer, "EXISTS lock:1").await == Value::Int(1) {}
         let heard = observer.events().unwrap();
@@ -71,13 +71,13 @@ fn errors_are_replies_inside_lists_too() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
-        assert_eq!(code(&say(&a, "EVAL return·redis.call('NOSUCH') 0").await), "ERR");
-        say(&a, "SET lock:1 text").await;
-        say(&a, "MULTI").await;
-        say(&a, "INCR lock:1").await;
-        say(&a, "GET lock:1").await;
-        let Value::Array(replies) = say(&a, "EXEC").await else { panic!() };
+        let a = servers.connect("redis", "A").unwrap();
+        assert_eq!(code(&say(&a, "EVAL return·redis.call('NOSUCH') 0")), "ERR");
+        say(&a, "SET lock:1 text");
+        say(&a, "MULTI");
+        say(&a, "INCR lock:1");
+        say(&a, "GET lock:1");
+        let Value::Array(replies) = say(&a, "EXEC") else { panic!() };
         assert_eq!(code(&replies[0]), "ERR");
         assert_eq!(replies[1], bulk("text"));
     });
@@ -88,20 +88,20 @@ fn a_dropped_connection_is_forgotten_even_in_a_blocking_command() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         let id = a.id();
-        let waiting = tokio::spawn(async move { a.send(&words("BLPOP queue:a 0")).await });
+        a.ask(&words("BLPOP queue:a 0")).unwrap();
         let observer = servers.observer("redis").unwrap();
         // `b`: blocked (`U` beside it: by a Unix socket).
         let blocked =
             async { while !text(&ask(&observer, &format!("CLIENT LIST ID {id}")).await).contains(" flags=b") {} };
         tokio::time::timeout(std::time::Duration::from_secs(10), blocked).await.unwrap();
-        waiting.abort();
+        drop(a);
         servers.closed("redis", id).await.unwrap();
-        let b = servers.connect("redis", "B").await.unwrap();
-        say(&b, "RPUSH queue:a job").await;
+        let b = servers.connect("redis", "B").unwrap();
+        say(&b, "RPUSH queue:a job");
         // The dead client did not take it.
-        assert_eq!(say(&b, "LLEN queue:a").await, Value::Int(1));
+        assert_eq!(say(&b, "LLEN queue:a"), Value::Int(1));
     });
 }
 
@@ -110,19 +110,19 @@ fn a_crashed_node_refuses_and_comes_back_empty() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
-        say(&a, "SET lock:1 x").await;
+        let a = servers.connect("redis", "A").unwrap();
+        say(&a, "SET lock:1 x");
         let process = pid(&servers, "redis").await;
         servers.crash("redis", CrashKind::Process).await.unwrap();
         assert!(!runs(process));
         assert!(!servers.is_up("redis").unwrap());
-        assert!(a.send(&words("GET lock:1")).await.is_err());
-        let refused = servers.connect("redis", "A").await.unwrap_err();
+        assert!(a.ask(&words("GET lock:1")).and_then(|()| a.answer()).is_err());
+        let refused = servers.connect("redis", "A").unwrap_err();
         assert_eq!(refused, ConnectError::Refused("redis".into()));
         assert!(matches!(servers.observer("redis"), Err(ServersError::Down(_))));
         servers.restart("redis").await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
-        assert_eq!(say(&a, "GET lock:1").await, Value::Nil);
+        let a = servers.connect("redis", "A").unwrap();
+        assert_eq!(say(&a, "GET lock:1"), Value::Nil);
     });
 }
 
@@ -133,13 +133,13 @@ fn with_a_log_a_crash_loses_nothing() {
             let fleet = fleet();
             let servers = fleet.prepare(&setup(Shape::Single, persistence)).await.unwrap();
             for round in 0..20 {
-                let a = servers.connect("redis", "A").await.unwrap();
-                say(&a, &format!("SET lock:1 value-{round} PX 60000")).await;
+                let a = servers.connect("redis", "A").unwrap();
+                say(&a, &format!("SET lock:1 value-{round} PX 60000"));
                 servers.crash("redis", CrashKind::Process).await.unwrap();
                 servers.restart("redis").await.unwrap();
-                let a = servers.connect("redis", "A").await.unwrap();
-                assert_eq!(say(&a, "GET lock:1").await, bulk(&format!("value-{round}")));
-                let Value::Int(left) = say(&a, "PTTL lock:1").await else { panic!() };
+                let a = servers.connect("redis", "A").unwrap();
+                assert_eq!(say(&a, "GET lock:1"), bulk(&format!("value-{round}")));
+                let Value::Int(left) = say(&a, "PTTL lock:1") else { panic!() };
                 assert!(left > 50_000 && left <= 60_000, "{left}");
             }
         });
@@ -162,12 +162,12 @@ fn an_endless_script_that_only_reads_is_stopped_within_a_second() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         let process = pid(&servers, "redis").await;
         let start = std::time::Instant::now();
-        let endless = tokio::spawn(async move { a.send(&words("EVAL while·true·do·end 0")).await });
+        a.ask(&words("EVAL while·true·do·end 0")).unwrap();
         assert_eq!(end_script(&servers).await, ScriptEnd::Stopped);
-        assert_eq!(code(&endless.await.unwrap().unwrap()), "ERR");
+        assert_eq!(code(&a.answer().unwrap()), "ERR");
         assert!(start.elapsed().as_millis() < 1000, "{:?}", start.elapsed());
         assert_eq!(pid(&servers, "redis").await, process);
         assert_eq!(servers.end_script("redis").await.unwrap(), ScriptEnd::NotRunning);
@@ -179,13 +179,13 @@ fn an_endless_script_that_has_written_costs_the_node_within_a_second() {
     run(async {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
-        let a = servers.connect("redis", "A").await.unwrap();
+        let a = servers.connect("redis", "A").unwrap();
         let process = pid(&servers, "redis").await;
         let start = std::time::Instant::now();
         let script = words("EVAL redis.call('SET',KEYS[1],'x')·while·true·do·end 1 lock:1");
-        let endless = tokio::spawn(async move { a.send(&script).await });
+        a.ask(&script).unwrap();
         assert_eq!(end_script(&servers).await, ScriptEnd::NodeKilled);
-        assert!(endless.await.unwrap().is_err());
+        assert!(a.answer().is_err());
         assert!(start.elapsed().as_millis() < 1000, "{:?}", start.elapsed());
         assert!(!runs(process));
         drop(servers);
@@ -201,11 +201,11 @@ fn the_next_lesson_gets_the_same_process_and_nothing_else() {
         let fleet = fleet();
         let servers = fleet.prepare(&single()).await.unwrap();
         let process = pid(&servers, "redis").await;
-        let a = servers.connect("redis", "A").await.unwrap();
-        say(&a, "SET lock:1 x PX 60000").await;
-        let Value::BulkString(sha) = say(&a, "SCRIPT LOAD return·1").await else { panic!() };
+        let a = servers.connect("redis", "A").unwrap();
+        say(&a, "SET lock:1 x PX 60000");
+        let Value::BulkString(sha) = say(&a, "SCRIPT LOAD return·1") else { panic!() };
         let sha = String::from_utf8(sha).unwrap();
-        say(&a, "FLUSHALL").await;
+        say(&a, "FLUSHALL");
         at(&servers, "redis", "FUNCTION LOAD #!lua·name=f\nredis.register_function('f',function()·return·1·end)").await;
         at(&servers, "redis", "CONFIG SET min-replicas-to-write 1").await;
         let subscriber = servers.admin("redis").unwrap();
@@ -226,10 +226,10 @@ fn the_next_lesson_gets_the_same_process_and_nothing_else() {
         let Value::Map(config) = at(&servers, "redis", "CONFIG GET min-replicas-to-write").await else { panic!() };
         assert_eq!(config[0].1, bulk("0"));
         assert!(!text(&at(&servers, "redis", "CLIENT LIST").await).contains(&format!("id={id} ")));
-        assert!(a.send(&words("PING")).await.is_err(), "a client of the old lesson is still there");
-        let b = servers.connect("redis", "B").await.unwrap();
-        assert_eq!(say(&b, "SET lock:2 x").await, Value::Okay);
-        assert_eq!(code(&say(&b, "GET lock:1").await), "NOPERM");
+        assert!(a.ask(&words("PING")).and_then(|()| a.answer()).is_err(), "a client of the old lesson is still there");
+        let b = servers.connect("redis", "B").unwrap();
+        assert_eq!(say(&b, "SET lock:2 x"), Value::Okay);
+        assert_eq!(code(&say(&b, "GET lock:1")), "NOPERM");
     });
 }
 

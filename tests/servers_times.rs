@@ -61,15 +61,15 @@ fn measure() {
         let mut times = Vec::new();
         for _ in 0..100 {
             let begin = Instant::now();
-            drop(servers.connect("m", "A").await.unwrap());
+            drop(servers.connect("m", "A").unwrap());
             times.push(begin.elapsed());
         }
         show("connect a client", times);
-        let client = servers.connect("m", "A").await.unwrap();
+        let client = servers.connect("m", "A").unwrap();
         let (mut commands, mut barriers, mut healed, mut killed) = (vec![], vec![], vec![], vec![]);
         for _ in 0..500 {
             let begin = Instant::now();
-            say(&client, "SET lock:1 x").await;
+            say(&client, "SET lock:1 x");
             commands.push(begin.elapsed());
             let begin = Instant::now();
             servers.barrier("r1").await.unwrap();

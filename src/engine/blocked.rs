@@ -4,10 +4,7 @@
 //! client's task parks. Whatever happens on the node may answer them, so after everything that happens it is looked at
 //! again. When their own time is up on the *lesson* clock, `CLIENT UNBLOCK … TIMEOUT` gives the very reply of a timeout.
 
-use std::future::Future;
-use std::pin::Pin;
 use std::rc::Rc;
-use std::task::Poll;
 use std::time::Duration;
 
 use redis::Value as Raw;
@@ -17,7 +14,7 @@ use super::agenda::Class;
 use super::server::reply_of;
 use super::wire::Message;
 use super::world::{Due, Trouble, World};
-use crate::servers::{Broken, Conn};
+use crate::servers::Conn;
 use crate::trace::What;
 
 /// How long a server may take, in *real* time, to answer a command or to say that it keeps it waiting.
@@ -26,9 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// Among what comes back at one instant, a server's timeouts are last: an answer at the last moment is in time.
 const LAST: u64 = 1 << 40;
 
-/// A server's answer that has not come yet.
-pub(super) type Pending = Pin<Box<dyn Future<Output = Result<Raw, Broken>>>>;
-
 /// A command that a server keeps waiting.
 pub(super) struct Blocked {
     pub(super) message: Message,
@@ -36,15 +30,14 @@ pub(super) struct Blocked {
     conn: Rc<Conn>,
     /// Its client's own connection, which goes back to it.
     own: bool,
-    answer: Pending,
 }
 
 /// How a command that may wait has begun.
 pub(super) enum Begun {
     /// There is an answer at once.
-    Answered(Result<Raw, Broken>),
+    Answered(Raw),
     /// The server keeps it waiting.
-    Waits(Pending),
+    Waits,
 }
 
 /// How long a command may wait on the server.
@@ -102,7 +95,7 @@ impl World {
     pub(super) async fn begin_waiting(&self, conn: &Rc<Conn>, message: &Message) -> Result<Begun, Trouble> {
         loop {
             match self.try_waiting(conn, message).await? {
-                Begun::Answered(Ok(answer)) if is_timeout(&message.argv, &answer) => {
+                Begun::Answered(answer) if is_timeout(&message.argv, &answer) => {
                     self.keep_place(&message.node)?;
                 }
                 begun => return Ok(begun),
@@ -120,31 +113,24 @@ impl World {
     async fn try_waiting(&self, conn: &Rc<Conn>, message: &Message) -> Result<Begun, Trouble> {
         let node = message.node.as_str();
         self.note_wait(message).await?;
-        let (words, owned) = (message.argv.clone(), Rc::clone(conn));
-        let mut answer: Pending = Box::pin(async move { owned.send(&words).await });
+        conn.ask(&message.argv)?;
         let clear = async {
             loop {
-                let ready = std::future::poll_fn(|cx| match answer.as_mut().poll(cx) {
-                    Poll::Ready(answer) => Poll::Ready(Some(answer)),
-                    Poll::Pending => Poll::Ready(None),
-                });
-                if let Some(answer) = ready.await {
-                    return Ok(Some(answer));
-                }
-                if self.is_kept(node, conn.id()).await? {
-                    return Ok(None);
+                let answer = conn.answer_within(Duration::ZERO)?;
+                if answer.is_some() || self.is_kept(node, conn.id()).await? {
+                    return Ok(answer);
                 }
             }
         };
-        let clear: Result<Option<_>, Trouble> = tokio::time::timeout(PATIENCE, clear).await.map_err(|_| stuck(node))?;
+        let clear: Result<_, Trouble> = tokio::time::timeout(PATIENCE, clear).await.map_err(|_| stuck(node))?;
         if let Some(answer) = clear? {
             return Ok(Begun::Answered(answer));
         }
         self.ask_replicas(message).await?;
         if is_wait(&message.argv) && !self.is_kept(node, conn.id()).await? {
-            return Ok(Begun::Answered(tokio::time::timeout(PATIENCE, answer).await.map_err(|_| stuck(node))?));
+            return Ok(Begun::Answered(answer_of(node, conn)?));
         }
-        Ok(Begun::Waits(answer))
+        Ok(Begun::Waits)
     }
 
     /// Whether the server keeps a connection's command waiting (flag `b`, blocked).
@@ -167,10 +153,8 @@ impl World {
         message: Message,
         conn: Rc<Conn>,
         own: bool,
-        answer: Pending,
     ) -> Result<(), Trouble> {
         if self.clients.borrow()[message.client].crashed {
-            drop(answer);
             return self.hang_up(&message.node, conn).await;
         }
         if own {
@@ -180,7 +164,7 @@ impl World {
         if let Waits::AtMost(ms) = waits_for(&message.argv) {
             self.schedule(self.now().saturating_add(ms), Class::Reply, LAST + id, Due::Unblock(id));
         }
-        self.blocked.borrow_mut().insert(id, Blocked { message, conn, own, answer });
+        self.blocked.borrow_mut().insert(id, Blocked { message, conn, own });
         Ok(())
     }
 
@@ -222,7 +206,7 @@ impl World {
             self.blocked.borrow_mut().insert(id, blocked);
             return Ok(false);
         }
-        let answer = answer_of(&node, &mut blocked.answer).await?;
+        let answer = answer_of(&node, &blocked.conn)?;
         if is_timeout(&blocked.message.argv, &answer) {
             return self.wait_again(id, blocked).await;
         }
@@ -232,17 +216,14 @@ impl World {
 
     /// The server's own timeout is real time, and has passed though that of the lesson has not: it waits on.
     async fn wait_again(self: &Rc<Self>, id: u64, blocked: Blocked) -> Result<bool, Trouble> {
-        let Blocked { message, conn, own, .. } = blocked;
-        self.keep_place(&message.node)?;
-        match self.begin_waiting(&conn, &message).await? {
-            Begun::Waits(answer) => {
-                self.blocked.borrow_mut().insert(id, Blocked { message, conn, own, answer });
+        self.keep_place(&blocked.message.node)?;
+        match self.begin_waiting(&blocked.conn, &blocked.message).await? {
+            Begun::Waits => {
+                self.blocked.borrow_mut().insert(id, blocked);
                 Ok(false)
             }
             Begun::Answered(answer) => {
-                let answer = answer?;
-                let pending: Pending = Box::pin(std::future::pending());
-                self.answered(id, Blocked { message, conn, own, answer: pending }, answer).await?;
+                self.answered(id, blocked, answer).await?;
                 Ok(true)
             }
         }
@@ -250,7 +231,7 @@ impl World {
 
     /// A command has waited as long as it said.
     pub(super) async fn unblock(self: &Rc<Self>, id: u64) -> Result<(), Trouble> {
-        let Some(mut blocked) = self.blocked.borrow_mut().remove(&id) else { return Ok(()) };
+        let Some(blocked) = self.blocked.borrow_mut().remove(&id) else { return Ok(()) };
         let node = blocked.message.node.clone();
         self.freeze(&node).await?;
         if is_wait(&blocked.message.argv) {
@@ -259,13 +240,13 @@ impl World {
         let mut unblock = redis::cmd("CLIENT");
         unblock.arg("UNBLOCK").arg(blocked.conn.id()).arg("TIMEOUT");
         self.servers.observer(&node)?.send(&unblock).await?;
-        let answer = answer_of(&node, &mut blocked.answer).await?;
+        let answer = answer_of(&node, &blocked.conn)?;
         self.answered(id, blocked, answer).await
     }
 
     /// The server has answered: the connection is its client's again, and the answer goes back.
     async fn answered(self: &Rc<Self>, id: u64, blocked: Blocked, answer: Raw) -> Result<(), Trouble> {
-        let Blocked { mut message, conn, own, .. } = blocked;
+        let Blocked { mut message, conn, own } = blocked;
         self.take_back_timeout(id);
         if own && !self.clients.borrow()[message.client].queued.contains_key(&message.node) {
             self.clients.borrow_mut()[message.client].conns.insert(message.node.clone(), conn);
@@ -294,17 +275,15 @@ impl World {
         };
         for id in hit {
             self.take_back_timeout(id);
-            let Some(Blocked { message, conn, answer, .. }) = self.blocked.borrow_mut().remove(&id) else { continue };
-            drop(answer);
+            let Some(Blocked { message, conn, .. }) = self.blocked.borrow_mut().remove(&id) else { continue };
             self.hang_up(&message.node, conn).await?;
         }
         Ok(())
     }
 }
 
-async fn answer_of(node: &str, answer: &mut Pending) -> Result<Raw, Trouble> {
-    let answer = tokio::time::timeout(PATIENCE, answer).await.map_err(|_| stuck(node))?;
-    answer.map_err(|error| Trouble::Environment(format!("{node}: {error}")))
+fn answer_of(node: &str, conn: &Conn) -> Result<Raw, Trouble> {
+    conn.answer_within(PATIENCE)?.ok_or_else(|| stuck(node))
 }
 
 #[cfg(test)]

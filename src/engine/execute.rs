@@ -3,16 +3,14 @@
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
-
-use super::blocked::{Begun, Pending, Waits, waits_for};
+use super::blocked::{Begun, Waits, waits_for};
 use super::lifetimes::{Lifetimes, is_script};
 use super::notify::is_subscribe;
 use super::server::reply_of;
 use super::wire::Message;
 use super::world::{Trouble, World};
 use crate::lesson::{Do, Subject};
-use crate::servers::{Conn, ConnectError};
+use crate::servers::{Broken, Conn, ConnectError};
 use crate::trace::{Cause, Reply, What};
 
 /// A script that runs longer than this, in *real* time, is ended: nobody else is served meanwhile. The server calls it
@@ -26,7 +24,7 @@ pub(super) enum Done {
     /// It was executed.
     Reply(Reply),
     /// The server keeps it waiting.
-    Waits(Pending),
+    Waits,
 }
 
 impl World {
@@ -48,14 +46,15 @@ impl World {
         }
         self.freeze(node).await?;
         let answer = if waits_for(&message.argv) == Waits::Never {
-            match self.send(conn, message).await? {
+            conn.ask(&message.argv)?;
+            match self.reply(conn, message).await? {
                 Ok(reply) => reply,
                 Err(died) => return Ok(Done::Reply(died)),
             }
         } else {
             match self.begin_waiting(conn, message).await? {
-                Begun::Answered(answer) => reply_of(answer?),
-                Begun::Waits(answer) => return Ok(Done::Waits(answer)),
+                Begun::Answered(answer) => reply_of(answer),
+                Begun::Waits => return Ok(Done::Waits),
             }
         };
         let reply = self.executed(message, answer, own).await?;
@@ -63,37 +62,34 @@ impl World {
         Ok(Done::Reply(reply))
     }
 
-    /// Sends a command and waits for its reply, of a script not for ever. `Err`: its script never ended, and the server
-    /// is dead.
-    async fn send(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
+    /// Waits for the reply to a command that was sent, of a script not for ever. `Err`: its script never ended, and the
+    /// server is dead.
+    async fn reply(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
         let node = &message.node;
-        let sent = conn.send(&message.argv);
-        tokio::pin!(sent);
-        let scripted = is_script(&message.argv);
-        let mut answer = None;
-        if scripted {
-            answer = tokio::time::timeout(SCRIPT_LIMIT, sent.as_mut()).await.ok();
-            if answer.is_none() {
-                self.servers.end_script(node).await?;
-            }
+        let broken = |error: Broken| Trouble::Environment(format!("{node}: {error}"));
+        if !is_script(&message.argv) {
+            return Ok(Ok(reply_of(conn.answer().map_err(broken)?)));
         }
-        let answer = match answer {
-            Some(answer) => answer,
-            None => sent.await,
-        };
+        let mut answer = conn.answer_within(SCRIPT_LIMIT).map_err(broken)?.map(Ok);
+        if answer.is_none() {
+            self.servers.end_script(node).await?;
+            answer = Some(conn.answer());
+        }
+        let is_up = self.servers.is_up(node)?;
         match answer {
             // It was killed for a script that had ended: what was slow was the machine.
-            Ok(_) if scripted && !self.servers.is_up(node)? => Err(Trouble::Slip),
-            Ok(value) => Ok(Ok(reply_of(value))),
+            Some(Ok(_)) if !is_up => Err(Trouble::Slip),
+            Some(Ok(value)) => Ok(Ok(reply_of(value))),
             // How the connection broke differs from run to run, and is nobody's business.
-            Err(_) if scripted && !self.servers.is_up(node)? => {
+            Some(Err(_)) | None if !is_up => {
                 let text = "ERR the script did not end and could not be stopped: the server was killed";
                 let reply = Reply::Error(text.to_owned());
                 self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
                 self.node_died(node);
                 Ok(Err(reply))
             }
-            Err(error) => Err(Trouble::Environment(format!("{node}: {error}"))),
+            Some(Err(error)) => Err(broken(error)),
+            None => Err(Trouble::Environment(format!("{node} does not answer"))),
         }
     }
 
@@ -130,14 +126,23 @@ impl World {
     }
 
     /// A client's own connection to a node. None: refused.
-    pub(super) async fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
+    pub(super) fn conn(&self, client: usize, node: &str) -> Result<Option<Rc<Conn>>, Trouble> {
         if !self.is_up(node) {
             return Ok(None);
         }
         if let Some(conn) = self.clients.borrow()[client].conns.get(node) {
             return Ok(Some(Rc::clone(conn)));
         }
-        match self.servers.connect(node, self.client_name(client)).await {
+        self.connected(client, node, self.servers.connect(node, self.client_name(client)))
+    }
+
+    fn connected(
+        &self,
+        client: usize,
+        node: &str,
+        conn: Result<Conn, ConnectError>,
+    ) -> Result<Option<Rc<Conn>>, Trouble> {
+        match conn {
             Ok(conn) => {
                 let conn = Rc::new(conn);
                 self.clients.borrow_mut()[client].conns.insert(node.to_owned(), Rc::clone(&conn));
@@ -149,17 +154,23 @@ impl World {
     }
 
     /// Opens the connections of all clients that will need one, at the same time: one after another, each would cost the
-    /// run a few round trips.
-    pub(super) async fn connect_all(&self, masters: &[String]) -> Result<(), Trouble> {
+    /// run a round trip.
+    pub(super) fn connect_all(&self, masters: &[String]) -> Result<(), Trouble> {
         let asks = |name: &str| {
             self.plan.events.iter().any(|event| {
                 matches!(&event.subject, Subject::Client { client, .. } if client == name)
                     && matches!(event.what, Do::Acquire(_) | Do::Renew(_) | Do::Release(_) | Do::Redis(_))
             })
         };
-        let clients = self.plan.clients.iter().enumerate().filter(|(_, client)| asks(&client.name));
-        let open = clients.flat_map(|(client, _)| masters.iter().map(move |node| self.conn(client, node)));
-        join_all(open).await.into_iter().try_for_each(|conn| conn.map(drop))
+        let clients: Vec<usize> =
+            (0..self.plan.clients.len()).filter(|client| asks(self.client_name(*client))).collect();
+        let whom: Vec<(usize, &str)> =
+            clients.into_iter().flat_map(|client| masters.iter().map(move |node| (client, node.as_str()))).collect();
+        let names: Vec<(&str, &str)> = whom.iter().map(|(client, node)| (*node, self.client_name(*client))).collect();
+        for ((client, node), conn) in whom.iter().zip(self.servers.connect_each(&names)) {
+            self.connected(*client, node, conn)?;
+        }
+        Ok(())
     }
 
     /// Forgets every connection to a node that has died.

@@ -67,7 +67,7 @@ impl Ctx {
         for (i, mut message) in messages.into_iter().enumerate() {
             let cmd = message.cmd;
             if world.passage(&message) == LinkState::Open {
-                let conn = world.conn(self.client, &message.node).await?;
+                let conn = world.conn(self.client, &message.node)?;
                 let Done::Reply(reply) = world.execute(conn.as_ref(), &message, true).await? else {
                     world.record(What::Refused { cmd });
                     answers[i] = Answer::Refused;

@@ -262,7 +262,7 @@ impl World {
     pub(super) async fn begin(&self) -> Result<(), Trouble> {
         let masters: Vec<String> =
             self.servers.names().iter().filter(|name| self.is_up_master(name)).cloned().collect();
-        self.connect_all(&masters).await?;
+        self.connect_all(&masters)?;
         for (i, node) in masters.iter().enumerate() {
             if i == 0 {
                 let observer = self.servers.observer(node)?;

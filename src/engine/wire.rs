@@ -164,13 +164,13 @@ impl Ctx {
         let to_data = message.sql.is_some();
         let mut kept = None;
         if world.passage(&message) == LinkState::Open {
-            let conn = if to_data { None } else { world.conn(self.client, &message.node).await? };
+            let conn = if to_data { None } else { world.conn(self.client, &message.node)? };
             match world.execute(conn.as_ref(), &message, true).await? {
                 Done::Nobody => {
                     world.record(What::Refused { cmd });
                     return Ok(Answer::Refused);
                 }
-                Done::Waits(answer) => kept = conn.zip(Some(answer)),
+                Done::Waits => kept = conn,
                 Done::Reply(reply) => {
                     message.reply = Some(Ok(reply.clone()));
                     if world.passage(&message) == LinkState::Open {
@@ -189,7 +189,7 @@ impl Ctx {
         };
         let id = world.next_message();
         match kept {
-            Some((conn, answer)) => world.keep_waiting(id, message, conn, true, answer).await?,
+            Some(conn) => world.keep_waiting(id, message, conn, true).await?,
             None => world.travel(id, message),
         }
         let wake = timeout.map(|timeout| WakeAt {
@@ -287,7 +287,7 @@ impl World {
         // The client may be gone, and its connection with it: what it has sent travels on a connection of its own.
         let connected = match message.sql {
             Some(_) => None,
-            None => Some(self.servers.connect(&message.node, self.client_name(message.client)).await),
+            None => Some(self.servers.connect(&message.node, self.client_name(message.client))),
         };
         let conn = match connected {
             Some(Ok(conn)) => Some(Rc::new(conn)),
@@ -296,8 +296,8 @@ impl World {
         };
         match (self.execute(conn.as_ref(), &message, false).await?, conn) {
             (Done::Reply(reply), _) => message.reply = Some(Ok(reply)),
-            (Done::Waits(answer), Some(conn)) => return self.keep_waiting(id, message, conn, false, answer).await,
-            (Done::Waits(_) | Done::Nobody, _) => message.reply = Some(Err(())),
+            (Done::Waits, Some(conn)) => return self.keep_waiting(id, message, conn, false).await,
+            (Done::Waits | Done::Nobody, _) => message.reply = Some(Err(())),
         }
         self.go_back(id, message);
         Ok(())

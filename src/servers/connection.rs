@@ -3,19 +3,18 @@
 //! None of them repairs itself. A client library that silently reconnects or sends again hides exactly what a lesson is
 //! there to show.
 
-use std::cell::RefCell;
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, Connection, ConnectionAddr, ConnectionLike, IntoConnectionInfo, Pipeline,
-    ProtocolVersion, PushInfo, PushKind, RedisConnectionInfo, RedisError, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, IntoConnectionInfo, Pipeline, ProtocolVersion, PushInfo,
+    PushKind, RedisConnectionInfo, RedisError, Value,
 };
 
 use super::config::{ADMIN, EYES};
 use super::error::Broken;
+use super::socket::{Socket, broken};
 
 /// Channels of key events in the one database that there is.
 const KEY_EVENTS: &str = "__keyevent@0__:";
@@ -41,19 +40,24 @@ pub(super) struct Door {
 }
 
 impl Door {
-    pub(super) fn client(&self, user: &str, protocol: ProtocolVersion) -> Result<Client, RedisError> {
-        open(&self.socket, Some((user, &self.password)), protocol)
+    /// A client that speaks the newer protocol, in which the server may say something by itself.
+    pub(super) fn client(&self, user: &str) -> Result<Client, RedisError> {
+        // Older servers do not know CLIENT SETINFO, and a lesson's MONITOR should show the lesson.
+        let settings = RedisConnectionInfo::default().set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
+        let settings = settings.set_username(user).set_password(&self.password);
+        let info = ConnectionAddr::Unix(self.socket.clone()).into_connection_info()?.set_redis_settings(settings);
+        Client::open(info)
     }
-}
 
-fn open(socket: &Path, who: Option<(&str, &str)>, protocol: ProtocolVersion) -> Result<Client, RedisError> {
-    // Older servers do not know CLIENT SETINFO, and a lesson's MONITOR should show the lesson.
-    let mut settings = RedisConnectionInfo::default().set_protocol(protocol).set_skip_set_lib_name();
-    if let Some((user, password)) = who {
-        settings = settings.set_username(user).set_password(password);
+    /// The same, as a connection on which one waits.
+    fn socket(&self, user: &str) -> Result<Socket, RedisError> {
+        let socket = Socket::connect(&self.socket)?;
+        let mut hello = redis::cmd("HELLO");
+        hello.arg(3).arg("AUTH").arg(user).arg(&self.password);
+        socket.ask(&hello.get_packed_command())?;
+        socket.answer()?.extract_error()?;
+        Ok(socket)
     }
-    let info = ConnectionAddr::Unix(socket.to_owned()).into_connection_info()?.set_redis_settings(settings);
-    Client::open(info)
 }
 
 /// Time is the engine's business: a lesson's timeout is lesson time, and a reply is awaited however long it takes.
@@ -61,47 +65,75 @@ fn patient() -> AsyncConnectionConfig {
     AsyncConnectionConfig::new().set_response_timeout(None).set_connection_timeout(None)
 }
 
-fn broken(error: &RedisError) -> Broken {
-    Broken(error.to_string())
-}
-
 /// A lesson client's own connection: its user is the lesson's, its name the client's. Dropping it closes it.
-#[derive(Debug)]
 pub struct Conn {
-    connection: MultiplexedConnection,
+    socket: Socket,
     id: i64,
 }
 
-impl Conn {
-    /// Connects, and gives the connection a name that `CLIENT LIST` shows.
-    pub(super) async fn open(door: &Door, user: &str, name: &str) -> Result<Self, RedisError> {
-        // RESP2, as redis-cli speaks by default: replies look like those in every book.
-        let client = open(&door.socket, None, ProtocolVersion::RESP2)?;
-        let mut connection = client.get_multiplexed_async_connection_with_config(&patient()).await?;
+/// A connection whose client has introduced itself, and has not been answered yet: so several can be opened at once.
+pub(super) struct Dialled(Socket);
+
+impl Dialled {
+    /// Connects, and gives the connection a name that `CLIENT LIST` shows. It speaks RESP2, as redis-cli does by default:
+    /// replies look like those in every book.
+    pub(super) fn dial(door: &Door, user: &str, name: &str) -> Result<Self, RedisError> {
+        let socket = Socket::connect(&door.socket)?;
         // All in one go: a lesson has several clients, and each is to cost one round trip.
         let mut introduction = redis::pipe();
-        introduction.cmd("AUTH").arg(user).arg(&door.password).ignore();
-        introduction.cmd("CLIENT").arg("SETNAME").arg(name).ignore().cmd("CLIENT").arg("ID");
-        let (id,): (i64,) = introduction.query_async(&mut connection).await?;
-        Ok(Self { connection, id })
+        introduction.cmd("AUTH").arg(user).arg(&door.password).cmd("CLIENT").arg("SETNAME").arg(name);
+        introduction.cmd("CLIENT").arg("ID");
+        socket.ask(&introduction.get_packed_pipeline())?;
+        Ok(Self(socket))
     }
 
+    /// Waits until the server has let it in.
+    pub(super) fn enter(self) -> Result<Conn, RedisError> {
+        let Self(socket) = self;
+        for _ in ["AUTH", "CLIENT SETNAME"] {
+            socket.answer()?.extract_error()?;
+        }
+        let id = redis::from_redis_value(socket.answer()?.extract_error()?)?;
+        Ok(Conn { socket, id })
+    }
+}
+
+impl Conn {
     /// The server's number for this connection, as in `CLIENT LIST ID`.
     #[must_use]
     pub fn id(&self) -> i64 {
         self.id
     }
 
-    /// Sends one command, its words as they are, and waits for its reply. Errors of the server are replies
-    /// ([`Value::ServerError`], inside lists too). If the future is dropped, the command may still be executed.
+    /// Sends one command, its words as they are, and does not wait. The next [`Conn::answer`] is its reply.
+    ///
+    /// # Errors
+    /// [`Broken`] when the connection has ended.
+    pub fn ask(&self, words: &[String]) -> Result<(), Broken> {
+        self.socket.ask(&Cmd::new().arg(words).get_packed_command()).map_err(|error| broken(&error))
+    }
+
+    /// Waits for the reply, the whole thread with it. Errors of the server are replies ([`Value::ServerError`], inside
+    /// lists too).
     ///
     /// # Errors
     /// [`Broken`] when the connection ended before the reply came.
-    pub async fn send(&self, words: &[String]) -> Result<Value, Broken> {
-        let mut command = Cmd::new();
-        command.arg(words);
-        let mut connection = self.connection.clone();
-        connection.send_packed_command(&command).await.map_err(|error| broken(&error))
+    pub fn answer(&self) -> Result<Value, Broken> {
+        self.socket.answer().map_err(|error| broken(&error))
+    }
+
+    /// The reply, if it comes within `limit` (real time). None: it has not; it can be waited for again.
+    ///
+    /// # Errors
+    /// [`Broken`] when the connection ended before the reply came.
+    pub fn answer_within(&self, limit: Duration) -> Result<Option<Value>, Broken> {
+        self.socket.answer_within(limit).map_err(|error| broken(&error))
+    }
+}
+
+impl std::fmt::Debug for Conn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Conn").field("id", &self.id).finish_non_exhaustive()
     }
 }
 
@@ -110,23 +142,22 @@ impl Conn {
 /// The engine's user makes it: the lesson's may not subscribe, since on its ordinary connections whatever comes by itself
 /// would be taken for a reply. Of a lesson nothing travels here but the name of a channel.
 pub struct Subscriber {
-    connection: RefCell<Connection>,
-    pushes: Receiver<PushInfo>,
+    socket: Socket,
     id: i64,
 }
 
 impl Subscriber {
     /// Connects, names the connection as its client, and subscribes.
-    pub(super) fn open(admin: &Client, name: &str, channel: &str) -> Result<Self, RedisError> {
-        let mut connection = admin.get_connection()?;
-        connection.set_read_timeout(Some(LOOK_LIMIT))?;
+    pub(super) fn open(door: &Door, name: &str, channel: &str) -> Result<Self, RedisError> {
+        let socket = door.socket(ADMIN)?;
         let mut introduction = redis::pipe();
-        introduction.cmd("CLIENT").arg("SETNAME").arg(name).ignore().cmd("CLIENT").arg("ID");
-        let (id,): (i64,) = introduction.query(&mut connection)?;
-        let (sender, pushes) = mpsc::channel();
-        connection.set_push_sender(sender);
-        connection.subscribe_resp3(channel)?;
-        Ok(Self { connection: RefCell::new(connection), pushes, id })
+        introduction.cmd("CLIENT").arg("SETNAME").arg(name).cmd("CLIENT").arg("ID");
+        // Its confirmation is no reply but comes by itself, before the answer to anything that is asked later.
+        introduction.cmd("SUBSCRIBE").arg(channel);
+        socket.ask(&introduction.get_packed_pipeline())?;
+        socket.answer()?.extract_error()?;
+        let id = redis::from_redis_value(socket.answer()?.extract_error()?)?;
+        Ok(Self { socket, id })
     }
 
     /// The server's number for this connection, as in `CLIENT LIST ID`.
@@ -141,12 +172,13 @@ impl Subscriber {
     /// # Errors
     /// [`Broken`] when the node is down.
     pub fn messages(&self) -> Result<Vec<String>, Broken> {
-        self.connection.borrow_mut().req_command(&redis::cmd("PING")).map_err(|error| broken(&error))?;
+        let asked = self.socket.ask(&redis::cmd("PING").get_packed_command()).and_then(|()| self.socket.answer());
+        asked.map_err(|error| broken(&error))?;
         let text = |push: PushInfo| match (push.kind, push.data.as_slice()) {
             (PushKind::Message, [_, Value::BulkString(text)]) => Some(String::from_utf8_lossy(text).into_owned()),
             _ => None,
         };
-        Ok(self.pushes.try_iter().filter_map(text).collect())
+        Ok(self.socket.take_pushes().into_iter().filter_map(text).collect())
     }
 }
 
@@ -158,31 +190,24 @@ impl std::fmt::Debug for Subscriber {
 
 /// The engine's own two connections to one node: may do everything, and hear every key event of the node.
 ///
-/// Most of what the engine asks is a look at the keys, several per step of a lesson, and it can do nothing else until it
-/// has seen. So looks have a connection of their own that simply waits in the system call; through the runtime (wake the
-/// socket's task, pass the reply on, wake the one who asked) each would take longer, and every key event would wake
-/// somebody as soon as it comes, although nobody wants it before the next look.
+/// Most of what the engine asks is a look at the keys, several per step of a lesson. Looks have a connection of their own
+/// that simply waits in the system call; on the other, every key event would wake somebody as soon as it comes, although
+/// nobody wants it before the next look.
 pub struct Observer {
     connection: MultiplexedConnection,
-    eyes: RefCell<Connection>,
-    pushes: Receiver<PushInfo>,
+    eyes: Socket,
 }
-
-/// A server that does not answer a look within this *real* time never will: looks are taken when nobody else keeps it.
-const LOOK_LIMIT: Duration = Duration::from_secs(30);
 
 impl Observer {
     pub(super) async fn open(door: &Door) -> Result<Self, RedisError> {
-        let client = door.client(ADMIN, ProtocolVersion::RESP3)?;
-        let connection = client.get_multiplexed_async_connection_with_config(&patient()).await?;
-        let mut eyes = door.client(EYES, ProtocolVersion::RESP3)?.get_connection()?;
-        eyes.set_read_timeout(Some(LOOK_LIMIT))?;
-        let (sender, pushes) = mpsc::channel();
-        eyes.set_push_sender(sender);
+        let connection = door.client(ADMIN)?.get_multiplexed_async_connection_with_config(&patient()).await?;
+        let eyes = door.socket(EYES)?;
+        let mut listen = redis::cmd("PSUBSCRIBE");
         for events in HEARD {
-            eyes.psubscribe_resp3(format!("{KEY_EVENTS}{events}"))?;
+            listen.arg(format!("{KEY_EVENTS}{events}"));
         }
-        Ok(Self { connection, eyes: RefCell::new(eyes), pushes })
+        eyes.ask(&listen.get_packed_command())?;
+        Ok(Self { connection, eyes })
     }
 
     /// Sends one command and waits for its reply; errors of the server are replies ([`Value::ServerError`]).
@@ -213,14 +238,31 @@ impl Observer {
     /// # Errors
     /// [`Broken`] when the node is down.
     pub fn look(&self, command: &Cmd) -> Result<Value, Broken> {
-        self.eyes.borrow_mut().req_command(command).map_err(|error| broken(&error))
+        self.begin_look(command)?;
+        self.end_look()
+    }
+
+    /// The first half of a look: asks. So several nodes can be looked at at the same time.
+    ///
+    /// # Errors
+    /// [`Broken`] when the node is down.
+    pub fn begin_look(&self, command: &Cmd) -> Result<(), Broken> {
+        self.eyes.ask(&command.get_packed_command()).map_err(|error| broken(&error))
+    }
+
+    /// The second half: waits for the answer.
+    ///
+    /// # Errors
+    /// [`Broken`] when the node is down.
+    pub fn end_look(&self) -> Result<Value, Broken> {
+        self.eyes.answer().map_err(|error| broken(&error))
     }
 
     /// The key events that have come and were not yet taken, in order. Those of everything that the node had executed
     /// before it executed the last look are certainly among them; those that this look caused itself may come with the
     /// next one (newer servers send them after the reply).
     pub fn drain_events(&self) -> Vec<KeyEvent> {
-        self.pushes.try_iter().filter_map(|push| key_event(&push)).collect()
+        self.eyes.take_pushes().iter().filter_map(key_event).collect()
     }
 
     /// All key events that were not yet taken, in order: everything that the node has executed up to now is included.

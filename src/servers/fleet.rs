@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::binary::Binary;
-use super::connection::{Conn, Door, Observer, Subscriber};
+use super::connection::Observer;
 use super::error::{ConnectError, ServersError};
 use super::folder::RunFolder;
 use super::node::{Mode, Role};
@@ -119,7 +119,7 @@ impl Drop for Servers {
 }
 
 impl Servers {
-    fn at(&self, name: &str) -> Result<(&Set, usize), ServersError> {
+    pub(super) fn at(&self, name: &str) -> Result<(&Set, usize), ServersError> {
         let set = self.set.as_ref().ok_or_else(|| ServersError::Unknown(format!("node {name}")))?;
         Ok((set, set.index(name)?))
     }
@@ -176,41 +176,6 @@ impl Servers {
     pub fn admin(&self, node: &str) -> Result<redis::Client, ServersError> {
         let (set, index) = self.at(node)?;
         set.nodes[index].admin()
-    }
-
-    /// Opens a lesson client's own connection, as the lesson's user, with the client's name.
-    ///
-    /// # Errors
-    /// [`ConnectError::Refused`] when the node is down.
-    pub async fn connect(&self, node: &str, name: &str) -> Result<Conn, ConnectError> {
-        let (set, index) = self.at(node).map_err(|_| ConnectError::Unknown(format!("node {node}")))?;
-        let door = Door { socket: set.nodes[index].socket(), password: set.lesson().password.clone() };
-        Conn::open(&door, acl::LESSON, name).await.map_err(|error| {
-            if set.nodes[index].is_up() && !error.is_connection_refusal() {
-                ConnectError::Failed { node: node.to_owned(), why: error.to_string() }
-            } else {
-                ConnectError::Refused(node.to_owned())
-            }
-        })
-    }
-
-    /// Opens a connection on which a lesson client hears what is published on `channel`.
-    ///
-    /// # Errors
-    /// There is no such node, or it cannot be reached.
-    pub fn listen(&self, node: &str, name: &str, channel: &str) -> Result<Subscriber, ConnectError> {
-        let admin = self.admin(node).map_err(|_| ConnectError::Unknown(format!("node {node}")))?;
-        Subscriber::open(&admin, name, channel)
-            .map_err(|error| ConnectError::Failed { node: node.to_owned(), why: error.to_string() })
-    }
-
-    /// Waits until the node has forgotten a connection that was dropped (see [`Conn::id`]).
-    ///
-    /// # Errors
-    /// The node is down, or the connection stays.
-    pub async fn closed(&self, node: &str, id: i64) -> Result<(), ServersError> {
-        let (set, index) = self.at(node)?;
-        set.closed(index, id).await
     }
 
     /// kill -9. When this returns, the process is gone; open replication links have delivered all that it wrote, what is

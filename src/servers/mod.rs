@@ -8,7 +8,8 @@
 //! | `binary` | which program, and what to say to people who have none |
 //! | `guard`, `folder`, `process` | children and files that never outlive this process |
 //! | `config`, `acl` | what a server is set to, and what a lesson may do there |
-//! | `connection` | connections that never repair themselves |
+//! | `connection`, `socket` | connections that never repair themselves |
+//! | `clients` | how a lesson's clients get in |
 //! | `log` | what a power failure leaves of what was written |
 //! | `node`, `set` | one server, and those that belong together: crash, restart, renewal |
 //! | `relay`, `replication` | the replication link, and who follows whom through it |
@@ -16,6 +17,7 @@
 
 mod acl;
 mod binary;
+mod clients;
 mod config;
 mod connection;
 mod error;
@@ -28,6 +30,7 @@ mod process;
 mod relay;
 mod replication;
 mod set;
+mod socket;
 
 pub use binary::{BINARY_VARIABLE, Binary};
 pub use connection::{Conn, KeyEvent, Observer, Subscriber};

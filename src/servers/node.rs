@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use redis::{Cmd, ProtocolVersion, Value};
+use redis::{Cmd, Value};
 use tokio::time::{Instant, sleep};
 
 use super::Persistence;
@@ -187,7 +187,7 @@ impl Node {
 
     /// A client for further connections as the engine's user.
     pub(super) fn admin(&self) -> Result<redis::Client, ServersError> {
-        self.door.client(ADMIN, ProtocolVersion::RESP3).map_err(|error| self.refused("connecting", &error.to_string()))
+        self.door.client(ADMIN).map_err(|error| self.refused("connecting", &error.to_string()))
     }
 
     pub(super) fn relay(&self) -> Option<Rc<Relay>> {

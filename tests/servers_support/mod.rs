@@ -34,8 +34,9 @@ pub fn words(line: &str) -> Vec<String> {
     line.split_whitespace().map(|word| word.replace('·', " ")).collect()
 }
 
-pub async fn say(conn: &Conn, line: &str) -> Value {
-    conn.send(&words(line)).await.unwrap()
+pub fn say(conn: &Conn, line: &str) -> Value {
+    conn.ask(&words(line)).unwrap();
+    conn.answer().unwrap()
 }
 
 pub async fn ask(observer: &Observer, line: &str) -> Value {
