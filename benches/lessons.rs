@@ -5,6 +5,8 @@
 //! `SET`s, so it has the price of the clock script in it. Servers' start and the real expiries (Redis needs a millisecond or
 //! two for each) are apart, since neither is the engine's. Last, how soon the servers are gone after lockscope was killed
 //! with SIGKILL.
+//!
+//! `cargo bench --bench lessons -- watchdog first-lock` measures the lessons with these names only.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -30,8 +32,14 @@ fn main() {
         "lesson", "lesson s", "run ms", "times", "commands", "floor ×", "SET ×"
     );
     let mut ratios = Vec::new();
+    // Cargo itself adds `--bench`.
+    let names: Vec<String> = std::env::args().skip(1).filter(|name| !name.starts_with("--")).collect();
+    let wanted = |lesson: &str| names.is_empty() || names.iter().any(|name| name == lesson);
     for source in lesson::builtin() {
         for plan in lesson::load(source).expect("a built-in lesson loads").plans {
+            if !wanted(&plan.lesson) {
+                continue;
+            }
             let cost = runtime.block_on(measure(&binary, &plan));
             let name = format!("{}/{}", plan.lesson, plan.variant);
             let lesson_s = cost.lesson_ms / 1000.0;

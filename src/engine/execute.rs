@@ -1,10 +1,12 @@
 //! What happens to a command at the server: it is executed, and what it did to the keys is written down.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use super::blocked::{Begun, Waits, waits_for};
 use super::lifetimes::{Lifetimes, is_script};
+use super::look::Seen;
 use super::notify::is_subscribe;
 use super::server::reply_of;
 use super::wire::Message;
@@ -62,6 +64,43 @@ impl World {
         Ok(Done::Reply(reply))
     }
 
+    /// Executes requests to different nodes at the same time, on their client's own connections. Commands that are answered
+    /// at once only.
+    pub(super) async fn execute_each(self: &Rc<Self>, messages: &[&Message]) -> Result<Vec<Done>, Trouble> {
+        let up: Vec<&&Message> = messages.iter().filter(|message| self.is_up(&message.node)).collect();
+        let nodes: Vec<&str> = up.iter().map(|message| message.node.as_str()).collect();
+        self.freeze_each(&nodes).await?;
+        let mut conns = Vec::with_capacity(messages.len());
+        for message in messages {
+            let conn = self.conn(message.client, &message.node)?;
+            conn.iter().try_for_each(|conn| conn.ask(&message.argv))?;
+            conns.push(conn);
+        }
+        let mut answers = Vec::with_capacity(messages.len());
+        for (message, conn) in messages.iter().zip(&conns) {
+            answers.push(match conn {
+                Some(conn) => Some(self.reply(conn, message).await?),
+                None => None,
+            });
+        }
+        let answered = |node: &&str| self.is_up(node);
+        let nodes: Vec<&str> = nodes.into_iter().filter(answered).collect();
+        let mut seen: BTreeMap<&str, Seen> = nodes.iter().copied().zip(self.look_each(&nodes, false)?).collect();
+        let mut done = Vec::with_capacity(messages.len());
+        for (message, answer) in messages.iter().zip(answers) {
+            done.push(match answer {
+                None => Done::Nobody,
+                Some(Err(died)) => Done::Reply(died),
+                Some(Ok(reply)) => {
+                    let seen = seen.remove(message.node.as_str());
+                    Done::Reply(self.executed_and_seen(message, reply, true, seen).await?)
+                }
+            });
+        }
+        self.serve_blocked().await?;
+        Ok(done)
+    }
+
     /// Waits for the reply to a command that was sent, of a script not for ever. `Err`: its script never ended, and the
     /// server is dead.
     async fn reply(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
@@ -95,6 +134,17 @@ impl World {
 
     /// A command has been executed: writes down its reply, and what it did to the keys.
     pub(super) async fn executed(&self, message: &Message, reply: Reply, own: bool) -> Result<Reply, Trouble> {
+        self.executed_and_seen(message, reply, own, None).await
+    }
+
+    /// The same, where the look at its node was taken already.
+    async fn executed_and_seen(
+        &self,
+        message: &Message,
+        reply: Reply,
+        own: bool,
+        seen: Option<Seen>,
+    ) -> Result<Reply, Trouble> {
         let node = &message.node;
         let queued = if own { self.transaction(message, &reply) } else { Vec::new() };
         let lifetimes = Lifetimes::of(&message.argv, &reply, &queued);
@@ -103,7 +153,11 @@ impl World {
         self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
         let client = self.client_name(message.client).to_owned();
         let cause = Cause::Command { cmd: message.cmd, client: client.clone() };
-        if self.observe(node, cause, Some(&client), lifetimes).await? {
+        let seen = match seen {
+            Some(seen) => seen,
+            None => self.look(node, false)?,
+        };
+        if self.observed(node, seen, cause, Some(&client), lifetimes).await? {
             self.note_write(message.client, node).await?;
         }
         self.hear(message)?;

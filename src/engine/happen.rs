@@ -191,7 +191,8 @@ impl World {
             Do::Evict => {
                 let Some(lock) = lock else { return Ok(()) };
                 self.freeze(node).await?;
-                self.servers.unhindered(node, redis::cmd("UNLINK").arg(&self.plan.locks[lock].key))?;
+                let unlink = redis::cmd("UNLINK").arg(&self.plan.locks[lock].key).to_owned();
+                self.servers.look_each(&[(node, unlink)], true)?;
                 self.observe(node, Cause::Evict, None, Lifetimes::default()).await?;
             }
             Do::ClockJump { by_ms } => self.clock_jumps(node, *by_ms).await?,
@@ -290,7 +291,7 @@ impl World {
 
     /// Brings a server that has just become reachable as a master to lesson time, and lets it expire what is overdue.
     fn catch_up(&self, node: &str) -> Result<(), Trouble> {
-        let (look, _) = self.look(node, true)?;
+        let look = self.look(node, true)?.look;
         let epoch = self.keys.borrow().epoch;
         let overdue = |expiry: i64| expiry - epoch + look.marker <= i64::try_from(self.now()).unwrap_or(i64::MAX);
         let due: Vec<(String, String)> = look

@@ -25,6 +25,7 @@ mod jump;
 mod keys;
 mod lifetimes;
 mod links;
+mod look;
 mod notify;
 mod program;
 mod recipes;
@@ -197,5 +198,5 @@ pub fn setup(plan: &Plan) -> Setup {
 /// SHA-1 of the clock script, as `EVALSHA` wants it.
 fn clock_script_sha() -> &'static str {
     static SHA: std::sync::OnceLock<String> = std::sync::OnceLock::new();
-    SHA.get_or_init(|| redis::Script::new(server::CLOCK).get_hash().to_owned())
+    SHA.get_or_init(|| redis::Script::new(look::CLOCK).get_hash().to_owned())
 }

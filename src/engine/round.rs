@@ -3,6 +3,8 @@
 //! At once: all requests leave at the same instant, and whoever waits does so for all of them together. A node that does
 //! not answer within its own, short time is given up, and what comes later from it is not read.
 
+use std::collections::BTreeMap;
+
 use super::execute::Done;
 use super::slot::{Tag, WakeAt};
 use super::wire::{Answer, Ctx, Message};
@@ -62,21 +64,27 @@ impl Ctx {
             .iter()
             .map(|node| Message { late: None, ..self.send(node.clone(), argv.to_vec(), None, net) })
             .collect();
+        let arrives: Vec<&Message> =
+            messages.iter().filter(|message| world.passage(message) == LinkState::Open).collect();
+        let arrived: Vec<u32> = arrives.iter().map(|message| message.cmd).collect();
+        let mut done: BTreeMap<u32, Done> = arrived.into_iter().zip(world.execute_each(&arrives).await?).collect();
         let mut answers = vec![Answer::Unknown; nodes.len()];
         let mut pending = Vec::new();
         for (i, mut message) in messages.into_iter().enumerate() {
             let cmd = message.cmd;
-            if world.passage(&message) == LinkState::Open {
-                let conn = world.conn(self.client, &message.node)?;
-                let Done::Reply(reply) = world.execute(conn.as_ref(), &message, true).await? else {
+            match done.remove(&cmd) {
+                None => {}
+                Some(Done::Reply(reply)) => {
+                    message.reply = Some(Ok(reply.clone()));
+                    if world.passage(&message) == LinkState::Open {
+                        world.record(What::Read { cmd });
+                        answers[i] = Answer::Reply(reply);
+                        continue;
+                    }
+                }
+                Some(Done::Nobody | Done::Waits) => {
                     world.record(What::Refused { cmd });
                     answers[i] = Answer::Refused;
-                    continue;
-                };
-                message.reply = Some(Ok(reply.clone()));
-                if world.passage(&message) == LinkState::Open {
-                    world.record(What::Read { cmd });
-                    answers[i] = Answer::Reply(reply);
                     continue;
                 }
             }

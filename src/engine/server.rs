@@ -1,84 +1,40 @@
-//! Looking at the servers, and bringing them to lesson time.
-
-use std::collections::BTreeMap;
+//! Bringing the servers to lesson time, and writing down what happens to their keys.
 
 use redis::Value as Raw;
 
 use super::clock::Clock;
-use super::keys::{Change, Look, SeenKey, Writer};
+use super::keys::{Change, Writer};
 use super::lifetimes::Lifetimes;
+use super::look::Seen;
 use super::world::{Due, Trouble, World};
-use crate::trace::{Cause, KeyOp, LinkState, Reply, Role, Value, What};
-
-/// The script that looks, and moves the TTLs under warp.
-pub(super) const CLOCK: &str = include_str!("../../assets/lua/clock.lua");
-
-/// The key in which each server keeps its marker. No lesson can reach it.
-const MARKER: &str = "lockscope:marker";
+use crate::trace::{Cause, KeyOp, LinkState, Reply, Role, What};
 
 /// How long the engine waits for Redis to expire a key that is due, in *real* time.
 const EXPIRY_LIMIT: u32 = 25_000; // × 0.2 ms = 5 s
 
 impl World {
-    /// Looks at a node's keys; under warp, brings it to lesson time.
-    pub(super) fn look(&self, node: &str, may_move: bool) -> Result<(Look, Vec<(String, String)>), Trouble> {
-        self.look_and_age(node, may_move, 0)
-    }
-
-    /// The same, and all keys are `age` ms older after it.
-    pub(super) fn look_and_age(
-        &self,
-        node: &str,
-        may_move: bool,
-        age: i64,
-    ) -> Result<(Look, Vec<(String, String)>), Trouble> {
-        let moves = may_move && self.clock.moves() && self.is_up_master(node);
-        let watched: Vec<String> = self.watched.borrow().iter().cloned().collect();
-        let epoch = self.keys.borrow().epoch;
-        let observer = self.servers.observer(node)?;
-        let command = |name: &str, script: &str| {
-            let mut command = redis::cmd(name);
-            command.arg(script).arg(watched.len() + 1).arg(MARKER).arg(&watched);
-            command.arg(epoch).arg(self.now()).arg(i32::from(moves)).arg(age);
-            command
-        };
-        let writes = moves || age != 0;
-        let send = |command: &redis::Cmd| {
-            Ok::<_, Trouble>(if writes { self.servers.unhindered(node, command)? } else { observer.look(command)? })
-        };
-        let mut answer = send(&command("EVALSHA", super::clock_script_sha()))?;
-        if matches!(&answer, Raw::ServerError(error) if error.code() == "NOSCRIPT") {
-            answer = send(&command("EVAL", CLOCK))?;
-        }
-        let look = parse_look(answer, &watched)
-            .ok_or_else(|| Trouble::Engine(format!("{node} gave an answer to the clock script that makes no sense")))?;
-        if look.lost {
-            return Err(Trouble::Slip);
-        }
-        let heard = observer.drain_events().into_iter().map(|event| (event.event, event.key)).collect();
-        if moves {
-            self.clock.froze(node, look.now);
-        }
-        Ok((look, heard))
-    }
-
     /// Brings a master to lesson time before a command, if it is not there.
     pub(super) async fn freeze(&self, node: &str) -> Result<(), Trouble> {
-        if !self.is_up_master(node) {
-            return self.freeze_replica(node).await;
+        self.freeze_each(&[node]).await
+    }
+
+    /// Brings several masters to lesson time, those that are not there.
+    pub(super) async fn freeze_each(&self, nodes: &[&str]) -> Result<(), Trouble> {
+        for replica in nodes.iter().filter(|node| !self.is_up_master(node)) {
+            self.freeze_replica(replica).await?;
         }
-        if !self.clock.is_stale(node) {
-            return Ok(());
+        let stale = nodes.iter().filter(|node| self.is_up_master(node) && self.clock.is_stale(node));
+        let stale: Vec<&str> = stale.copied().collect();
+        for (node, Seen { look, heard }) in stale.iter().zip(self.look_each(&stale, true)?) {
+            let writer = Writer { t: self.now(), ..Writer::default() };
+            let changes = self.keys.borrow_mut().after_command(node, &look, &heard, &writer);
+            // Nobody has sent anything: what changes here has been evicted, or has expired before its time.
+            let evicted = |key: &str| heard.iter().any(|(event, name)| event == "evicted" && name == key);
+            if changes.iter().any(|change| !evicted(&change.key)) {
+                return Err(Trouble::Slip);
+            }
+            self.record_changes(node, changes, &Cause::Evict);
         }
-        let (look, heard) = self.look(node, true)?;
-        let changes =
-            self.keys.borrow_mut().after_command(node, &look, &heard, &Writer { t: self.now(), ..Writer::default() });
-        // Nobody has sent anything: what changes here has been evicted, or has expired before its time.
-        let evicted = |key: &str| heard.iter().any(|(event, name)| event == "evicted" && name == key);
-        if changes.iter().any(|change| !evicted(&change.key)) {
-            return Err(Trouble::Slip);
-        }
-        self.record_changes(node, changes, &Cause::Evict);
         Ok(())
     }
 
@@ -110,18 +66,30 @@ impl World {
         client: Option<&str>,
         lifetimes: Lifetimes,
     ) -> Result<bool, Trouble> {
-        let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
         // Nothing is moved here: a key of which nobody knew yet would stay behind, and the marker would be wrong for it.
-        let (mut look, mut heard) = self.look(node, false)?;
+        let seen = self.look(node, false)?;
+        self.observed(node, seen, cause, client, lifetimes).await
+    }
+
+    /// The same, where the look was taken already.
+    pub(super) async fn observed(
+        &self,
+        node: &str,
+        Seen { mut look, mut heard }: Seen,
+        cause: Cause,
+        client: Option<&str>,
+        lifetimes: Lifetimes,
+    ) -> Result<bool, Trouble> {
+        let frozen_at = self.clock.frozen_at(node, self.keys.borrow().epoch);
         let unknown: Vec<String> = {
             let watched = self.watched.borrow();
             heard.iter().map(|(_, key)| key).filter(|key| !watched.contains(*key)).cloned().collect()
         };
         if !unknown.is_empty() {
             self.watched.borrow_mut().extend(unknown);
-            let (again, more) = self.look(node, false)?;
-            look = again;
-            heard.extend(more);
+            let again = self.look(node, false)?;
+            look = again.look;
+            heard.extend(again.heard);
         }
         let t = self.now();
         // What is due at this instant had expired before anything else happened in it. Whatever expires now does so early.
@@ -188,7 +156,7 @@ impl World {
 
     /// Looks at a node to which something came by replication, from its disk, or from a new master.
     pub(super) fn arrived(&self, node: &str, cause: &Cause) -> Result<(), Trouble> {
-        let (look, _) = self.look(node, false)?;
+        let look = self.look(node, false)?.look;
         let changes = self.keys.borrow_mut().after_arrival(node, &look, self.now());
         self.record_changes(node, changes, cause);
         Ok(())
@@ -202,9 +170,7 @@ impl World {
         let masters: Vec<String> = masters.into_iter().filter(|node| self.is_up_master(node)).collect();
         let hit: Vec<&String> = masters.iter().filter(|node| due.iter().any(|(at, _)| at == *node)).collect();
         // On several nodes the last millisecond runs at the same time.
-        for node in hit.iter().skip(1) {
-            self.look(node, true)?;
-        }
+        self.look_each(&hit.iter().skip(1).map(|node| node.as_str()).collect::<Vec<_>>(), true)?;
         for node in hit {
             self.wait_until_gone(node, &due)?;
             for (_, key) in due.iter().filter(|(at, _)| at == node) {
@@ -248,7 +214,7 @@ impl World {
     pub(super) fn wait_until_gone(&self, node: &str, due: &[(String, String)]) -> Result<(), Trouble> {
         for round in 0..EXPIRY_LIMIT {
             // Moved once: what is due has 1 ms left then. To freeze it again and again would keep it alive.
-            let (look, _) = self.look(node, round == 0)?;
+            let look = self.look(node, round == 0)?.look;
             let there = |key: &String| look.keys.get(key).is_some_and(|seen| seen.value.is_some());
             if !due.iter().any(|(at, key)| at == node && there(key)) {
                 return Ok(());
@@ -271,8 +237,10 @@ impl World {
                 self.keys.borrow_mut().epoch = time.0 * 1000 + time.1 / 1000;
                 self.clock.begin_now();
             }
-            self.look(node, true)?;
-            for (replica, _) in self.replicas_of(node) {
+        }
+        self.look_each(&masters.iter().map(String::as_str).collect::<Vec<_>>(), true)?;
+        for master in &masters {
+            for (replica, _) in self.replicas_of(master) {
                 self.servers.barrier(&replica).await?;
             }
         }
@@ -305,52 +273,6 @@ fn part_evicted(changes: Vec<Change>, heard: &[(String, String)]) -> (Vec<Change
         }
     }
     (evicted, own)
-}
-
-fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
-    let Raw::Array(items) = answer else { return None };
-    let mut items = items.into_iter();
-    let now = text(&items.next()?)?.parse().ok()?;
-    let marker = text(&items.next()?)?.parse().ok()?;
-    let lost = !matches!(items.next()?, Raw::Int(0));
-    let mut keys = BTreeMap::new();
-    for (key, item) in watched.iter().zip(items) {
-        let Raw::Array(parts) = item else { return None };
-        let kind = text(parts.first()?)?;
-        let expiry = match parts.get(1)? {
-            Raw::Int(ms) if *ms > 0 => Some(*ms),
-            _ => None,
-        };
-        let value = match kind.as_str() {
-            "none" => None,
-            "string" => Some(Value::String(text(parts.get(2)?)?)),
-            "hash" => {
-                let texts: Vec<String> = parts[2..].iter().filter_map(text).collect();
-                let mut fields: Vec<(String, String)> =
-                    texts.chunks_exact(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect();
-                fields.sort();
-                Some(Value::Hash(fields))
-            }
-            other => {
-                let len = match parts.get(2) {
-                    Some(Raw::Int(len)) => u64::try_from(*len).unwrap_or(0),
-                    _ => 0,
-                };
-                Some(Value::Other { r#type: other.to_owned(), len })
-            }
-        };
-        keys.insert(key.clone(), SeenKey { value, expiry });
-    }
-    Some(Look { now, marker, lost, keys })
-}
-
-fn text(value: &Raw) -> Option<String> {
-    match value {
-        Raw::BulkString(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
-        Raw::SimpleString(text) => Some(text.clone()),
-        Raw::Int(n) => Some(n.to_string()),
-        _ => None,
-    }
 }
 
 /// A reply as the trace keeps it.

@@ -10,11 +10,11 @@ use tokio::time::timeout;
 
 use super::binary::Binary;
 use super::connection::Observer;
-use super::error::{ConnectError, ServersError};
+use super::error::ServersError;
 use super::folder::RunFolder;
 use super::node::{Mode, Role};
 use super::set::{ScriptEnd, Set};
-use super::{CrashKind, Setup, acl};
+use super::{CrashKind, Setup};
 
 /// Sets that wait for their next lesson. An idle server is cheap, but not free.
 const POOL: usize = 4;
@@ -197,13 +197,15 @@ impl Servers {
         set.flush_to_disk(index).await
     }
 
-    /// A command of the engine's own that the lesson's settings must not refuse. An error of the server is a reply.
+    /// Asks several nodes at the same time, each one command of the engine's own, and waits for all replies; an error of
+    /// the server is a reply. `writes`: the lesson's settings must not refuse it.
     ///
     /// # Errors
-    /// The node is down.
-    pub fn unhindered(&self, node: &str, command: &redis::Cmd) -> Result<redis::Value, ServersError> {
-        let (set, index) = self.at(node)?;
-        set.unhindered(index, command)
+    /// A node is down.
+    pub fn look_each(&self, asked: &[(&str, redis::Cmd)], writes: bool) -> Result<Vec<redis::Value>, ServersError> {
+        let asked = asked.iter().map(|(node, command)| Ok((self.at(node)?.1, command)));
+        let asked: Vec<(usize, &redis::Cmd)> = asked.collect::<Result<_, ServersError>>()?;
+        self.set.as_ref().map_or_else(|| Ok(Vec::new()), |set| set.look_each(&asked, writes))
     }
 
     /// Starts a node that is down, with what persistence has kept, in the part that it has by now (see

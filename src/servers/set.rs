@@ -226,8 +226,29 @@ impl Set {
         self.lesson.config.iter().filter(move |(name, _)| hinders(name))
     }
 
-    /// Sends a command of the engine's own; the lesson's settings do not refuse it. Errors of the server are replies.
-    pub(super) fn unhindered(&self, index: usize, command: &redis::Cmd) -> Result<Value, ServersError> {
+    /// Asks several nodes at the same time, and waits for all of them. `writes`: a lesson's settings may refuse writes, but
+    /// not those of the engine's own.
+    pub(super) fn look_each(&self, asked: &[(usize, &redis::Cmd)], writes: bool) -> Result<Vec<Value>, ServersError> {
+        if writes && self.hindrances().next().is_some() {
+            return asked.iter().map(|(index, command)| self.unhindered(*index, command)).collect();
+        }
+        let lost = |index: usize| ServersError::lost(&self.nodes[index].name);
+        let begin = |(index, command): &(usize, &redis::Cmd)| {
+            let observer = self.nodes[*index].observer()?;
+            observer.begin_look(command).map_err(lost(*index))?;
+            Ok((*index, observer))
+        };
+        // Whoever was asked must be heard, or would answer the next question with this answer.
+        let begun: Vec<Result<_, ServersError>> = asked.iter().map(begin).collect();
+        let ended = begun.into_iter().map(|begun| {
+            let (index, observer) = begun?;
+            observer.end_look().map_err(lost(index))
+        });
+        let ended: Vec<_> = ended.collect();
+        ended.into_iter().collect()
+    }
+
+    fn unhindered(&self, index: usize, command: &redis::Cmd) -> Result<Value, ServersError> {
         let node = &self.nodes[index];
         let observer = node.observer()?;
         if self.hindrances().next().is_none() {
