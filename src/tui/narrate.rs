@@ -136,8 +136,10 @@ impl Narrator<'_> {
             What::News { cmd, client, channel, text, got, .. } => {
                 let key = if *got { "story.news" } else { "story.news_lost" };
                 let by = self.sender_of(*cmd);
-                (key, vec![("who", client.clone()), ("by", by), ("channel", channel.clone()), ("text", text.clone())])
+                (key, vec![("who", client.clone()), ("by", by), ("channel", short_value(channel)), ("text", text.clone())])
             }
+            What::Line { waiting, .. } if waiting.is_empty() => ("story.line_empty", vec![]),
+            What::Line { waiting, .. } => ("story.line", vec![("who", waiting.join(ui.get("list.comma")))]),
             // How a job ended is told by its event: a crash or a loss ends it as well.
             What::Works { client, on: true, locks, .. } if !locks.is_empty() => {
                 ("story.works", vec![("who", client.clone())])
