@@ -192,8 +192,12 @@ pub fn setup(plan: &Plan) -> Setup {
     let channels = told.map(|(_, lock)| channel_of(&lock.key));
     let lined = plan.locks.iter().enumerate().filter(|(lock, _)| has_line(plan, *lock));
     let lines = lined.flat_map(|(_, lock)| reach(&lock.key));
-    let keys =
-        locks.chain(fences).chain(channels).chain(lines).chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
+    let keys = locks
+        .chain(fences)
+        .chain(channels)
+        .chain(lines)
+        .chain(plan.keys.iter().map(|pattern| pattern.value.clone()))
+        .collect();
     let config = plan.servers.config.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
     Setup { shape, persistence, config, keys }
 }
