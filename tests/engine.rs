@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use common::{engine, prove};
+use common::{engine, prove, prove_where_it_can};
 use lockscope::engine::{ClockKind, Engine, unsupported};
 use lockscope::lesson::{self, Lesson, Plan, RunLesson, catalogue};
 use lockscope::servers::Binary;
@@ -49,7 +49,9 @@ fn every_action_and_happening_does_what_its_lesson_says() {
     let mut engine = engine();
     for plan in plans("tests/lessons/engine") {
         assert_eq!(unsupported(&plan), [], "{}/{}", plan.lesson, plan.variant);
-        prove(&mut engine, &plan);
+        let ran = prove_where_it_can(&mut engine, &plan);
+        // Only newer servers have the command that compares and deletes (`make check-valkey` runs it on one).
+        assert!(ran || plan.lesson == "delex", "{}/{} was skipped", plan.lesson, plan.variant);
     }
 }
 

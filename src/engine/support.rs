@@ -31,9 +31,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                         missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
                     }
                 }
-                if release.how == ReleaseHow::Delex {
-                    missing.add(span, "`how: delex`");
-                }
             }
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
             _ => {}
