@@ -65,7 +65,8 @@ fn the_server_executed_what_the_trace_says() {
             if plan.events.iter().any(dies) {
                 continue; // the monitor would die with its node
             }
-            let newer = |event: &lesson::Event| matches!(&event.what, Do::Release(release) if release.how == ReleaseHow::Delex);
+            let newer =
+                |event: &lesson::Event| matches!(&event.what, Do::Release(release) if release.how == ReleaseHow::Delex);
             if !plan.needs.command.is_empty() || plan.events.iter().any(newer) {
                 continue; // the server here may not have it
             }

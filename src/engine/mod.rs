@@ -1,7 +1,8 @@
 //! Runs a plan on real servers and writes down what happens: *(plan, servers, clock) → trace*.
 //!
 //! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
-//! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
+//! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them,
+//!   `slips` how a run notices that it cannot be trusted.
 //! - `program` are the clients' programs, `recipes` and `release` what they do with a lock, `guards` their watchdogs and
 //!   deadlines, `waiting` what they do
 //!   between two tries, and `notify` how they are told that the lock is free.
@@ -36,6 +37,7 @@ mod replies;
 mod round;
 mod sched;
 mod server;
+mod slips;
 mod slot;
 mod support;
 mod token;

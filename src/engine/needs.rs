@@ -64,7 +64,10 @@ pub(super) async fn unmet(plan: &Plan, binary: &Binary, servers: &Servers) -> Re
     if let Some(least) = plan.needs.redis
         && (major, minor) < least
     {
-        return Ok(Some(format!("it needs {} {}.{}, and this is {major}.{minor}.{patch}", binary.name, least.0, least.1)));
+        return Ok(Some(format!(
+            "it needs {} {}.{}, and this is {major}.{minor}.{patch}",
+            binary.name, least.0, least.1
+        )));
     }
     let asked = &plan.needs.command;
     if !asked.is_empty() {

@@ -7,6 +7,7 @@ use redis::Value as Raw;
 use super::clock::Clock;
 use super::keys::{Change, Look, SeenKey, Writer};
 use super::lifetimes::Lifetimes;
+use super::slips::slipped;
 use super::world::{Due, Trouble, World};
 use crate::trace::{Cause, KeyOp, LinkState, Reply, Role, Value, What};
 
@@ -124,8 +125,8 @@ impl World {
             heard.extend(more);
         }
         let t = self.now();
-        // What is due at this instant had expired before anything else happened in it. Whatever expires now does so early.
-        if heard.iter().any(|(event, _)| event == "expired") {
+        let by_command = matches!(cause, Cause::Command { .. });
+        if slipped(&self.keys.borrow(), node, &look, &heard, by_command) {
             return Err(Trouble::Slip);
         }
         let writer = Writer { client: client.map(str::to_owned), t, lifetimes, window: look.now - frozen_at };
