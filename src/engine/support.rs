@@ -23,13 +23,11 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                     missing.permit(span, acquire);
                 }
             }
-            Do::Release(release) => {
-                if release.publish == Some(true) {
-                    if plan.servers.kind != ServersKind::Single {
-                        missing.add(span, "`publish: true` with several servers");
-                    } else if matches!(release.how, ReleaseHow::Run(_)) {
-                        missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
-                    }
+            Do::Release(release) if release.publish == Some(true) => {
+                if plan.servers.kind != ServersKind::Single {
+                    missing.add(span, "`publish: true` with several servers");
+                } else if matches!(release.how, ReleaseHow::Run(_)) {
+                    missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
                 }
             }
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
