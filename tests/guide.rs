@@ -101,7 +101,7 @@ const WORDS: &str = "
     config clock_jump power wait_replicas check not_replicated
     quorum nodes node_timeout redlock cleanup parallel sequential no_quorum on_short keep
     reentrant permits order any fifo mode unfair first second
-    how set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
+    how via set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
     validity unchecked checked measured_from send first_try too_late
     notify recheck subscribe_after cap publish retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
     pexpire_if_mine pexpire set set_if_free_or_mine del get_del delex stays by way both request
@@ -117,7 +117,7 @@ const WORDS: &str = "
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
     queue
-    sentinel via
+    sentinel
 ";
 
 #[test]

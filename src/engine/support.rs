@@ -12,9 +12,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     }
     for event in &plan.events {
         let span = event.span;
-        if let Some(via) = &event.via {
-            missing.add(via.span, "`via`");
-        }
         match &event.what {
             Do::Acquire(acquire) => {
                 missing.acquire(plan, span, acquire);
