@@ -82,6 +82,18 @@ fn eval_line(script: &str, key: &str, lock: bool, args: &[&str]) -> Vec<String> 
     words(&[&["EVAL", script], keys.as_slice(), args].concat())
 }
 
+impl Waiting {
+    /// A try has ended, which was made at `sent`: whether the client stands in line now, as far as it knows.
+    pub(super) fn tried(&mut self, acquire: &Acquire, end: &End, sent: u64) {
+        if matches!(acquire.wait, Wait::Queue { .. }) {
+            self.renewed = sent;
+            // Of a try without an answer it must be assumed. A lock that is one's own already (`accept_own`) has been
+            // asked for again before that was known.
+            self.in_line = end.outcome != Outcome::Granted || !matches!(end.reply, Some(Reply::Status(_)));
+        }
+    }
+}
+
 impl Ctx {
     /// The one command that takes the lock or stands in line for it. None: this acquire does not wait so.
     pub(super) fn take_or_stand(&self, acquire: &Acquire, made: Made, key: &str, token: &str) -> Option<Vec<String>> {
@@ -91,16 +103,6 @@ impl Ctx {
         let script = if made == Made::Counts { QUEUE_REENTRANT_ACQUIRE } else { QUEUE_ACQUIRE };
         let renews = if *refresh { "1" } else { "0" };
         Some(eval_line(script, key, true, &[token, &ttl, &now, &entry, renews, &channels(key)]))
-    }
-
-    /// A try has ended, which was made at `sent`: whether the client stands in line now, as far as it knows.
-    pub(super) fn stands(&self, waiting: &mut Waiting, acquire: &Acquire, end: &End, sent: u64) {
-        if matches!(acquire.wait, Wait::Queue { .. }) {
-            waiting.renewed = sent;
-            // Of a try without an answer it must be assumed. A lock that is one's own already (`accept_own`) has been
-            // asked for again before that was known.
-            waiting.in_line = end.outcome != Outcome::Granted || !matches!(end.reply, Some(Reply::Status(_)));
-        }
     }
 
     /// Sleeps until it is its turn, or it has slept long enough; while it sleeps, it renews its entry if it is to.

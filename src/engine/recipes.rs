@@ -75,7 +75,7 @@ impl Ctx {
         let end = loop {
             let sent = world.now();
             let mut end = self.try_once(acquire, &spec, &token).await?;
-            self.stands(&mut waiting, acquire, &end, sent);
+            waiting.tried(acquire, &end, sent);
             if end.outcome == Outcome::Granted {
                 end = self.wait_for_replicas(acquire, end).await?;
             }
@@ -334,7 +334,7 @@ impl Ctx {
             };
             let ok_if = run.ok_if.as_ref();
             let yes = |reply: &Reply| ok_if.is_none_or(|pattern| pattern.matches(reply));
-            end = judge(self.command(argv).await?, yes, success, no);
+            end = judge(self.own_command(argv).await?, yes, success, no);
             if matches!(end.outcome, Outcome::Unknown) {
                 break;
             }

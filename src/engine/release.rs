@@ -45,7 +45,8 @@ impl Ctx {
                 let yes = |reply: &Reply| if made == Made::Counts { *reply != Reply::Nil } else { is_yes(reply) };
                 Ok(judge(self.command(argv).await?, yes, released, not_owner))
             }
-            ReleaseHow::Del => self.delete(lock, key, release.publish).await,
+            ReleaseHow::Del => self.delete(lock, words(&["DEL", key]), release.publish).await,
+            ReleaseHow::Delex => self.delete(lock, world.compare_and_delete(key, &token)?, release.publish).await,
             ReleaseHow::GetDel { gap } => {
                 let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if *value == token);
                 let got = judge(self.command(words(&["GET", key])).await?, mine, released, not_owner);
@@ -55,22 +56,22 @@ impl Ctx {
                 if gap.ms() > 0 {
                     self.sleep(gap.ms()).await;
                 }
-                self.delete(lock, key, release.publish).await
+                self.delete(lock, words(&["DEL", key]), release.publish).await
             }
             ReleaseHow::Run(run) => self.run(run, released, not_owner).await,
-            ReleaseHow::Delex => Err(Trouble::Engine("a release that was to be refused has been run".to_owned())),
         }
     }
 
-    /// DEL, and then messages of their own: between the two there is a gap that the script does not have.
-    async fn delete(&self, lock: usize, key: &str, publish: Option<bool>) -> Result<End, Trouble> {
-        let deleted = self.command(words(&["DEL", key])).await?;
+    /// One command that deletes, and then messages of their own: between the two there is a gap that the script does not
+    /// have.
+    async fn delete(&self, lock: usize, argv: Vec<String>, publish: Option<bool>) -> Result<End, Trouble> {
+        let deleted = self.command(argv).await?;
         let end = judge(deleted, is_yes, Outcome::Released, Outcome::NotOwner);
         if end.outcome != Outcome::Released {
             return Ok(end);
         }
         if self.tells_line(lock, publish) {
-            self.tell_line(key).await?;
+            self.tell_line(&self.world.plan.locks[lock].key).await?;
         }
         if let Some(channel) = self.channel(lock, publish) {
             self.command(words(&["PUBLISH", &channel, "released"])).await?;

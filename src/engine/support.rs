@@ -12,9 +12,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     }
     for event in &plan.events {
         let span = event.span;
-        if let Some(via) = &event.via {
-            missing.add(via.span, "`via`");
-        }
         match &event.what {
             Do::Acquire(acquire) => {
                 missing.acquire(plan, span, acquire);
@@ -26,16 +23,11 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                     }
                 }
             }
-            Do::Release(release) => {
-                if release.publish == Some(true) {
-                    if plan.servers.kind != ServersKind::Single {
-                        missing.add(span, "`publish: true` with several servers");
-                    } else if matches!(release.how, ReleaseHow::Run(_)) {
-                        missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
-                    }
-                }
-                if release.how == ReleaseHow::Delex {
-                    missing.add(span, "`how: delex`");
+            Do::Release(release) if release.publish == Some(true) => {
+                if plan.servers.kind != ServersKind::Single {
+                    missing.add(span, "`publish: true` with several servers");
+                } else if matches!(release.how, ReleaseHow::Run(_)) {
+                    missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
                 }
             }
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
