@@ -66,8 +66,8 @@ impl Ctx {
             .collect();
         let arrives: Vec<&Message> =
             messages.iter().filter(|message| world.passage(message) == LinkState::Open).collect();
-        let arrived: Vec<u32> = arrives.iter().map(|message| message.cmd).collect();
-        let mut done: BTreeMap<u32, Done> = arrived.into_iter().zip(world.execute_each(&arrives).await?).collect();
+        let cmds: Vec<u32> = arrives.iter().map(|message| message.cmd).collect();
+        let mut done: BTreeMap<u32, Done> = cmds.into_iter().zip(world.execute_each(&arrives).await?).collect();
         let mut answers = vec![Answer::Unknown; nodes.len()];
         let mut pending = Vec::new();
         for (i, mut message) in messages.into_iter().enumerate() {

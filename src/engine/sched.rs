@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::clock::{Clock, ClockKind};
 use super::database::{Store, infos};
+use super::needs::CompareAndDelete;
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Persistence, Plan, Subject};
 use crate::servers::{Binary, NodeRole, Servers};
@@ -23,7 +24,8 @@ pub(super) async fn run(
 ) -> Result<Trace, Trouble> {
     database.prepare(&servers, &plan)?;
     let header = header(&plan, &servers, clock, binary);
-    let world = Rc::new(World::new(plan, servers, database, Clock::start(clock)));
+    let delex = CompareAndDelete::of(&plan, &servers).await?;
+    let world = Rc::new(World::new(plan, servers, database, Clock::start(clock), delex));
     world.begin().await?;
     world.enter_plan();
     let run = world.run_to_the_end().await;
@@ -37,9 +39,9 @@ pub(super) async fn run(
 
 impl World {
     async fn run_to_the_end(self: &Rc<Self>) -> Result<(), Trouble> {
-        let until = self.plan.until.map(LessonTime::ms);
         loop {
-            if until.is_none() && self.is_over() {
+            let until = self.until();
+            if self.plan.until.is_none() && self.is_over() {
                 break;
             }
             let expiry = self.keys.borrow().next_deadline();
@@ -68,13 +70,20 @@ impl World {
             }
             self.serve_blocked().await?;
         }
-        if let Some(until) = until {
+        if let Some(until) = self.until() {
             self.go_to(until).await?;
         }
         self.tell_rest();
         self.record_not_run();
         self.record(What::End);
         Ok(())
+    }
+
+    /// When the run ends although something has a future: as the lesson says, or when nobody wants to wait any longer for
+    /// somebody who still goes on.
+    fn until(&self) -> Option<u64> {
+        let go_on = || !self.clients.borrow().iter().all(|client| client.main_over);
+        self.plan.until.or_else(|| self.plan.give_up.filter(|_| go_on())).map(LessonTime::ms)
     }
 
     /// Goes to lesson time `t`. With each whole second servers with `everysec` flush to their disks, before anything else

@@ -12,27 +12,22 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     }
     for event in &plan.events {
         let span = event.span;
-        if let Some(via) = &event.via {
-            missing.add(via.span, "`via`");
-        }
         match &event.what {
             Do::Acquire(acquire) => {
                 missing.acquire(plan, span, acquire);
                 let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
                 if permits > 1 {
                     missing.permit(span, acquire);
-                }
-            }
-            Do::Release(release) => {
-                if release.publish == Some(true) {
-                    if plan.servers.kind != ServersKind::Single {
-                        missing.add(span, "`publish: true` with several servers");
-                    } else if matches!(release.how, ReleaseHow::Run(_)) {
-                        missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
+                    if matches!(acquire.wait, Wait::Queue { .. }) {
+                        missing.add(span, "`wait: queue` with `permits`");
                     }
                 }
-                if release.how == ReleaseHow::Delex {
-                    missing.add(span, "`how: delex`");
+            }
+            Do::Release(release) if release.publish == Some(true) => {
+                if plan.servers.kind != ServersKind::Single {
+                    missing.add(span, "`publish: true` with several servers");
+                } else if matches!(release.how, ReleaseHow::Run(_)) {
+                    missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
                 }
             }
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
@@ -54,11 +49,23 @@ impl Missing {
             Wait::Notify { .. } if plan.servers.kind != ServersKind::Single => {
                 self.add(span, "`wait: notify` with several servers");
             }
-            Wait::Queue { .. } => self.add(span, "`wait: queue`"),
+            Wait::Queue { .. } => self.queue(plan, span, acquire),
             Wait::None | Wait::Retry { .. } | Wait::Notify { .. } => {}
         }
         if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
             self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
+        }
+    }
+
+    /// A line is kept by scripts of its own, which know two ways to take the lock.
+    fn queue(&mut self, plan: &Plan, span: Span, acquire: &Acquire) {
+        if plan.servers.kind != ServersKind::Single {
+            self.add(span, "`wait: queue` with several servers");
+        } else if !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::Reentrant) {
+            self.add(span, "`wait: queue` with this way to acquire (leave `how` out, or write `reentrant`)");
+        }
+        if acquire.fence == Fence::Script {
+            self.add(span, "`fence: script` with `wait: queue` (`fence: database` can be)");
         }
     }
 

@@ -15,6 +15,7 @@ use super::data::DataRun;
 use super::database::Store;
 use super::keys::{Change, Keys};
 use super::links::Links;
+use super::needs::CompareAndDelete;
 use super::notify::Ear;
 use super::slot::{Slot, Tag};
 use super::token;
@@ -140,6 +141,8 @@ pub(super) struct World {
     pub(super) servers: Rc<Servers>,
     pub(super) database: Store,
     pub(super) clock: Clock,
+    /// How the servers spell `how: delex`, where the plan needs it and they have it.
+    pub(super) delex: Option<CompareAndDelete>,
     pub(super) agenda: RefCell<Agenda<Due>>,
     pub(super) slots: RefCell<Vec<Slot>>,
     pub(super) clients: RefCell<Vec<ClientRun>>,
@@ -155,6 +158,8 @@ pub(super) struct World {
     pub(super) acks: RefCell<Acks>,
     /// Tasks that are subscribed to a channel, in the order in which they subscribed.
     pub(super) ears: RefCell<BTreeMap<u64, Ear>>,
+    /// Who stands in line for a lock, as it was last recorded.
+    pub(super) lines: RefCell<BTreeMap<usize, Vec<String>>>,
     /// Set by a task that parks; looked at by the scheduler.
     pub(super) parked: Cell<bool>,
     /// What went wrong inside a task.
@@ -167,7 +172,13 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, database: Store, clock: Clock) -> Self {
+    pub(super) fn new(
+        plan: Rc<Plan>,
+        servers: Rc<Servers>,
+        database: Store,
+        clock: Clock,
+        delex: Option<CompareAndDelete>,
+    ) -> Self {
         let names = servers.names();
         let master = names.first().cloned().unwrap_or_default();
         let node = |name: &String| {
@@ -201,6 +212,7 @@ impl World {
             servers,
             database,
             clock,
+            delex,
             agenda: RefCell::default(),
             slots: RefCell::default(),
             keys: RefCell::default(),
@@ -209,6 +221,7 @@ impl World {
             acks: RefCell::default(),
             blocked: RefCell::default(),
             ears: RefCell::default(),
+            lines: RefCell::default(),
             parked: Cell::new(false),
             trouble: RefCell::new(None),
             records: RefCell::default(),

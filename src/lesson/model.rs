@@ -105,6 +105,8 @@ pub struct Plan {
     pub events: Vec<Event>,
     /// The run ends exactly then.
     pub until: Option<LessonTime>,
+    /// No part of the lesson: when to give up a run in which somebody still goes on, as if `until` had said so.
+    pub give_up: Option<LessonTime>,
     /// What the server must be able to do.
     pub needs: Needs,
     /// For tokens and jitter.
@@ -544,7 +546,7 @@ pub enum Wait {
     },
     /// Subscribe to the release message.
     Notify { recheck: bool, subscribe_after: LessonTime, cap: Cap, span: Option<LessonTime> },
-    /// Stand in line.
+    /// Stand in line: an entry counts so long, and a living waiter renews its own.
     Queue { entry: LessonTime, refresh: bool, cap: Cap, span: Option<LessonTime> },
 }
 

@@ -342,6 +342,7 @@ impl PlanReader<'_, '_> {
             keys: base.keys.clone(),
             events,
             until,
+            give_up: None,
             needs,
             seed: base.seed,
             verdict: verdict.unwrap_or(Spanned { value: Verdict::Held, span }),

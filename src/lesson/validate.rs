@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::combinations::{self, place};
 use super::expect::{Expect, ExpectTime, Expected};
 use super::model::{At, Do, Event, Plan, ServersKind, Subject, Token};
 use super::reader::Cx;
 use super::scene::Scene;
-use super::source::Span;
 use super::yaml::Node;
 use crate::trace::EventKind;
 
@@ -17,14 +17,10 @@ pub(super) fn plan(cx: &mut Cx, scene: &Scene, plan: &Plan, nodes: &[Node]) {
     until(cx, plan, nodes);
     watchdogs(cx, plan, nodes);
     order(cx, scene, plan, nodes);
+    combinations::check(cx, plan, nodes);
     if let ServersKind::Sentinel { .. } = plan.servers.kind {
         plan.expect.iter().for_each(|expect| sentinel(cx, expect));
     }
-}
-
-/// Where a key of an event stands, or the event.
-fn place(node: &Node, key: &str) -> Span {
-    node.get(key).map_or(node.span, |node| node.span)
 }
 
 fn duplicate_ids(cx: &mut Cx, scene: &Scene) {

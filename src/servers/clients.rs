@@ -15,6 +15,7 @@ impl Servers {
     }
 
     /// The same for several, each a node and a client's name; the servers let them in at the same time.
+    #[must_use]
     pub fn connect_each(&self, whom: &[(&str, &str)]) -> Vec<Result<Conn, ConnectError>> {
         let dialled: Vec<_> = whom.iter().map(|(node, name)| self.dial(node, name)).collect();
         let entered = whom

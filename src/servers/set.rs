@@ -233,13 +233,13 @@ impl Set {
             return asked.iter().map(|(index, command)| self.unhindered(*index, command)).collect();
         }
         let lost = |index: usize| ServersError::lost(&self.nodes[index].name);
-        let begin = |(index, command): &(usize, &redis::Cmd)| {
+        let ask = |(index, command): &(usize, &redis::Cmd)| {
             let observer = self.nodes[*index].observer()?;
             observer.begin_look(command).map_err(lost(*index))?;
             Ok((*index, observer))
         };
         // Whoever was asked must be heard, or would answer the next question with this answer.
-        let begun: Vec<Result<_, ServersError>> = asked.iter().map(begin).collect();
+        let begun: Vec<Result<_, ServersError>> = asked.iter().map(ask).collect();
         let ended = begun.into_iter().map(|begun| {
             let (index, observer) = begun?;
             observer.end_look().map_err(lost(index))

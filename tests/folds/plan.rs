@@ -144,6 +144,7 @@ pub fn plan(trace: &Trace, verdict: Verdict, entries: &[Entry]) -> Plan {
         keys: Vec::new(),
         events: events.collect(),
         until: None,
+        give_up: None,
         needs: Needs::default(),
         seed: 1,
         verdict: Spanned { value: verdict, span: verdict_span },

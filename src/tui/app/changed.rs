@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{App, Request, Run, RunKey};
+use super::{App, Run, RunKey};
 use crate::lesson::whatif::{Unsaved, Words};
 use crate::lesson::{Do, Plan};
 use crate::trace::{Lang, Text};
@@ -27,14 +27,10 @@ impl App {
         match run {
             Run::Running => return false,
             Run::Failed(why) => whatif.failed = Some(why),
-            Run::Ready(recording) if whatif.until.is_some() && all_done(&whatif.plan, &recording.trace) => {
-                whatif.until = None;
-                let plan = Plan::clone(&whatif.plan);
-                self.runs.insert(key, Run::Running);
-                self.requests.push(Request { key, plan });
-                return false;
-            }
             Run::Ready(recording) => {
+                if all_done(&whatif.plan, &recording.trace) {
+                    whatif.until = None;
+                }
                 let parting = base.and_then(|base| parting(&base.trace, &recording.trace));
                 let (recording, untold) = match (parting, Arc::try_unwrap(recording)) {
                     (Some(parting), Ok(mut recording)) => {

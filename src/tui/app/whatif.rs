@@ -299,16 +299,8 @@ impl App {
             _ => LessonTime::ZERO,
         };
         whatif.until = may_be_endless(&whatif.plan, base);
-        let plan = match whatif.until {
-            Some(at) => whatif.draft.plan(&with_end(&whatif.edits, at)).unwrap_or_else(|_| Plan::clone(&whatif.plan)),
-            None => Plan::clone(&whatif.plan),
-        };
+        let plan = Plan { give_up: whatif.until, ..Plan::clone(&whatif.plan) };
         self.runs.insert(key, Run::Running);
         self.requests.push(Request { key, plan });
     }
-}
-
-/// The changes with a limit for a run without end.
-fn with_end(edits: &[Edit], at: LessonTime) -> Vec<Edit> {
-    edits.iter().cloned().chain([Edit::Until { at }]).collect()
 }

@@ -1,8 +1,7 @@
 //! Runs that have no end: a change can make a client wait for ever, and then so would the student.
 //!
-//! Where that may be, the run is first looked at until a time by which the author's own run would long be over. If
-//! everybody has come to an end by then, it is made again without that limit, which would be seen in it; if not, that
-//! somebody still waits is what there is to be seen.
+//! Where that may be, the run is given up at a time by which the author's own run would long be over: that somebody still
+//! waits is what there is to be seen then.
 
 use crate::lesson::{Do, Plan, Subject, Wait};
 use crate::trace::{LessonTime, Trace, What};
