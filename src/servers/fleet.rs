@@ -9,12 +9,12 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::binary::Binary;
-use super::connection::{Conn, Door, Observer, Subscriber};
-use super::error::{ConnectError, ServersError};
+use super::connection::Observer;
+use super::error::ServersError;
 use super::folder::RunFolder;
 use super::node::{Mode, Role};
 use super::set::{ScriptEnd, Set};
-use super::{CrashKind, Setup, acl};
+use super::{CrashKind, Setup};
 
 /// Sets that wait for their next lesson. An idle server is cheap, but not free.
 const POOL: usize = 4;
@@ -56,6 +56,7 @@ impl Fleet {
             pool.iter().rposition(fits).map(|place| pool.remove(place))
         };
         if let Some(mut set) = used
+            && !set.is_spent().await
             && let Ok(Ok(())) = timeout(RENEWAL, set.renew(setup)).await
         {
             return Ok(self.give_out(set));
@@ -100,7 +101,7 @@ pub enum NodeRole {
 #[derive(Debug)]
 pub struct Servers {
     /// Empty only while it is dropped.
-    set: Option<Set>,
+    pub(super) set: Option<Set>,
     pool: Weak<Pool>,
     run: Option<Arc<RunFolder>>,
 }
@@ -109,6 +110,7 @@ impl Drop for Servers {
     fn drop(&mut self) {
         // Without a fleet the set is dropped here, and its processes with it.
         if let (Some(set), Some(pool)) = (self.set.take(), self.pool.upgrade()) {
+            set.stop_sentinels();
             let mut pool = pool.borrow_mut();
             pool.push(set);
             if pool.len() > POOL {
@@ -119,7 +121,7 @@ impl Drop for Servers {
 }
 
 impl Servers {
-    fn at(&self, name: &str) -> Result<(&Set, usize), ServersError> {
+    pub(super) fn at(&self, name: &str) -> Result<(&Set, usize), ServersError> {
         let set = self.set.as_ref().ok_or_else(|| ServersError::Unknown(format!("node {name}")))?;
         Ok((set, set.index(name)?))
     }
@@ -144,6 +146,9 @@ impl Servers {
     /// # Errors
     /// There is no such node.
     pub fn is_up(&self, node: &str) -> Result<bool, ServersError> {
+        if let Some((_, sentinel)) = self.sentinel(node) {
+            return Ok(sentinel.is_up());
+        }
         let (set, index) = self.at(node)?;
         Ok(set.nodes[index].is_up())
     }
@@ -178,47 +183,16 @@ impl Servers {
         set.nodes[index].admin()
     }
 
-    /// Opens a lesson client's own connection, as the lesson's user, with the client's name.
-    ///
-    /// # Errors
-    /// [`ConnectError::Refused`] when the node is down.
-    pub async fn connect(&self, node: &str, name: &str) -> Result<Conn, ConnectError> {
-        let (set, index) = self.at(node).map_err(|_| ConnectError::Unknown(format!("node {node}")))?;
-        let door = Door { socket: set.nodes[index].socket(), password: set.lesson().password.clone() };
-        Conn::open(&door, acl::LESSON, name).await.map_err(|error| {
-            if set.nodes[index].is_up() && !error.is_connection_refusal() {
-                ConnectError::Failed { node: node.to_owned(), why: error.to_string() }
-            } else {
-                ConnectError::Refused(node.to_owned())
-            }
-        })
-    }
-
-    /// Opens a connection on which a lesson client hears what is published on `channel`.
-    ///
-    /// # Errors
-    /// There is no such node, or it cannot be reached.
-    pub fn listen(&self, node: &str, name: &str, channel: &str) -> Result<Subscriber, ConnectError> {
-        let admin = self.admin(node).map_err(|_| ConnectError::Unknown(format!("node {node}")))?;
-        Subscriber::open(&admin, name, channel)
-            .map_err(|error| ConnectError::Failed { node: node.to_owned(), why: error.to_string() })
-    }
-
-    /// Waits until the node has forgotten a connection that was dropped (see [`Conn::id`]).
-    ///
-    /// # Errors
-    /// The node is down, or the connection stays.
-    pub async fn closed(&self, node: &str, id: i64) -> Result<(), ServersError> {
-        let (set, index) = self.at(node)?;
-        set.closed(index, id).await
-    }
-
     /// kill -9. When this returns, the process is gone; open replication links have delivered all that it wrote, what is
     /// under way on slow ones will arrive, what is in held ones is lost. A node that is down stays down.
     ///
     /// # Errors
     /// When it cannot be made sure that everything has left the node.
     pub async fn crash(&self, node: &str, kind: CrashKind) -> Result<(), ServersError> {
+        if let Some((_, sentinel)) = self.sentinel(node) {
+            sentinel.kill();
+            return Ok(());
+        }
         let (set, index) = self.at(node)?;
         set.crash(index, kind).await
     }
@@ -247,6 +221,9 @@ impl Servers {
     /// # Errors
     /// When it does not start, or does not sync.
     pub async fn restart(&self, node: &str) -> Result<(), ServersError> {
+        if let (Some(set), Some((number, _))) = (&self.set, self.sentinel(node)) {
+            return set.restart_sentinel(number).await;
+        }
         let (set, index) = self.at(node)?;
         set.restart(index).await
     }

@@ -11,10 +11,11 @@ use tokio::time::{Instant, sleep};
 
 use super::Persistence;
 use super::binary::Binary;
-use super::config::ADMIN;
+use super::config::{self, ADMIN};
 use super::connection::{Door, Observer};
 use super::error::ServersError;
 use super::folder::RunFolder;
+use super::front::Front;
 use super::log::LogEnd;
 use super::process::{Home, Process};
 use super::relay::Relay;
@@ -79,22 +80,25 @@ pub(super) struct Node {
     observer: RefCell<Option<Rc<Observer>>>,
     pub(super) role: Cell<Role>,
     pub(super) mode: Cell<Mode>,
-    pub(super) relay: RefCell<Option<Rc<Relay>>>,
+    pub(super) relay: RefCell<Option<Arc<Relay>>>,
+    /// Its one address, where others look for it by that (with Sentinels).
+    pub(super) front: Option<Front>,
     pub(super) base: Cell<Base>,
     /// How much of the log of commands is on disk for certain.
     flushed: RefCell<Option<LogEnd>>,
 }
 
 impl Node {
-    /// A node that is down. `password`: the engine's.
+    /// A node that is down. `password`: the engine's. `users`: replicas and Sentinels that come as what they are.
     pub(super) fn new(
         run: &Arc<RunFolder>,
         name: String,
         role: Role,
         persistence: Persistence,
         password: &str,
+        users: (&[String], &[String]),
     ) -> Result<Self, ServersError> {
-        let home = Home::new(run, persistence, password)?;
+        let home = Home::new(run, persistence, config::text(persistence, password, users.0, users.1))?;
         let door = Door { socket: home.socket(), password: password.to_owned() };
         Ok(Self {
             name,
@@ -105,6 +109,7 @@ impl Node {
             role: Cell::new(role),
             mode: Cell::new(Mode::Open),
             relay: RefCell::default(),
+            front: None,
             base: Cell::default(),
             flushed: RefCell::default(),
         })
@@ -135,7 +140,7 @@ impl Node {
 
     /// Starts the process; [`Node::ready`] waits for it. Two steps, so that several nodes can start at once.
     pub(super) fn spawn(&self, binary: &Binary) -> Result<(), ServersError> {
-        *self.process.borrow_mut() = Some(self.home.start(&binary.path)?);
+        *self.process.borrow_mut() = Some(self.home.start(&binary.path, &[])?);
         Ok(())
     }
 
@@ -185,12 +190,29 @@ impl Node {
         self.observer.borrow().clone().ok_or_else(|| ServersError::Down(self.name.clone()))
     }
 
+    /// Makes the engine's connection anew, where a Sentinel has closed it: it throws out everybody when it changes a
+    /// node's role.
+    pub(super) async fn reconnect(&self) -> Result<(), ServersError> {
+        let observer = self.observer()?;
+        if observer.send(&redis::cmd("PING")).await.is_ok() && observer.events().is_ok() {
+            return Ok(());
+        }
+        let observer = Observer::open(&self.door).await.map_err(|error| self.refused("connecting", &error.to_string()))?;
+        *self.observer.borrow_mut() = Some(Rc::new(observer));
+        Ok(())
+    }
+
+    /// Whether the server has left its configuration as it was written for it.
+    pub(super) fn has_own_config(&self) -> bool {
+        self.home.has_own_config()
+    }
+
     /// A client for further connections as the engine's user.
     pub(super) fn admin(&self) -> Result<redis::Client, ServersError> {
         self.door.client(ADMIN, ProtocolVersion::RESP3).map_err(|error| self.refused("connecting", &error.to_string()))
     }
 
-    pub(super) fn relay(&self) -> Option<Rc<Relay>> {
+    pub(super) fn relay(&self) -> Option<Arc<Relay>> {
         self.relay.borrow().clone()
     }
 
