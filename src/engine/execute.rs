@@ -46,11 +46,18 @@ impl World {
         if is_subscribe(&message.argv) {
             return Ok(Done::Reply(self.subscribe(message)?));
         }
+        if self.sentinel_is_up(node).is_some() {
+            return Ok(match conn.send(&message.argv).await {
+                Ok(value) => Done::Reply(self.sentinel_answered(message, reply_of(value))),
+                Err(_) => Done::Nobody,
+            });
+        }
         self.freeze(node).await?;
         let answer = if waits_for(&message.argv) == Waits::Never {
             match self.send(conn, message).await? {
-                Ok(reply) => reply,
-                Err(died) => return Ok(Done::Reply(died)),
+                Some(Ok(reply)) => reply,
+                Some(Err(died)) => return Ok(Done::Reply(died)),
+                None => return Ok(Done::Nobody),
             }
         } else {
             match self.begin_waiting(conn, message).await? {
@@ -64,8 +71,8 @@ impl World {
     }
 
     /// Sends a command and waits for its reply, of a script not for ever. `Err`: its script never ended, and the server
-    /// is dead.
-    async fn send(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
+    /// is dead. None: the connection had been closed.
+    async fn send(&self, conn: &Conn, message: &Message) -> Result<Option<Result<Reply, Reply>>, Trouble> {
         let node = &message.node;
         let sent = conn.send(&message.argv);
         tokio::pin!(sent);
@@ -84,15 +91,17 @@ impl World {
         match answer {
             // It was killed for a script that had ended: what was slow was the machine.
             Ok(_) if scripted && !self.servers.is_up(node)? => Err(Trouble::Slip),
-            Ok(value) => Ok(Ok(reply_of(value))),
+            Ok(value) => Ok(Some(Ok(reply_of(value)))),
             // How the connection broke differs from run to run, and is nobody's business.
             Err(_) if scripted && !self.servers.is_up(node)? => {
                 let text = "ERR the script did not end and could not be stopped: the server was killed";
                 let reply = Reply::Error(text.to_owned());
                 self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
                 self.node_died(node);
-                Ok(Err(reply))
+                Ok(Some(Err(reply)))
             }
+            // A Sentinel throws out everybody when it changes a node's role.
+            Err(_) if self.is_watched() => Ok(None),
             Err(error) => Err(Trouble::Environment(format!("{node}: {error}"))),
         }
     }
@@ -151,6 +160,9 @@ impl World {
     /// Opens the connections of all clients that will need one, at the same time: one after another, each would cost the
     /// run a few round trips.
     pub(super) async fn connect_all(&self, masters: &[String]) -> Result<(), Trouble> {
+        if self.is_watched() {
+            return Ok(()); // they do not know yet where to connect to
+        }
         let asks = |name: &str| {
             self.plan.events.iter().any(|event| {
                 matches!(&event.subject, Subject::Client { client, .. } if client == name)
@@ -165,7 +177,9 @@ impl World {
     /// Forgets every connection to a node that has died.
     pub(super) fn drop_conns(&self, node: &str) {
         for client in self.clients.borrow_mut().iter_mut() {
-            client.conns.remove(node);
+            if client.conns.remove(node).is_some() || client.master == node {
+                client.asked = false;
+            }
             client.queued.remove(node);
         }
     }

@@ -8,6 +8,7 @@
 //! - `ways` is what a lock is made of, and the commands that go with it; `redlock` is a lock on most of several nodes,
 //!   `round` the same command on all of them; `acks` is what replicas have, for `WAIT`.
 //! - `data` is what they do with the protected data, `database` the other end of that.
+//! - `sentinel` is what Sentinels say, and how clients ask them.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
 //!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
 
@@ -33,6 +34,7 @@ mod release;
 mod replies;
 mod round;
 mod sched;
+mod sentinel;
 mod server;
 mod slot;
 mod support;
@@ -154,6 +156,7 @@ async fn run_with(
     plan: &Plan,
     clock: ClockKind,
 ) -> Result<Option<Trace>, RunFailure> {
+    let clock = if plan.is_on_real_clock() { ClockKind::Wall } else { clock };
     match sched::run(Rc::new(plan.clone()), Rc::clone(servers), database.clone(), clock, binary).await {
         Ok(trace) => Ok(Some(trace)),
         Err(Trouble::Slip) => Ok(None),
@@ -168,7 +171,8 @@ pub fn setup(plan: &Plan) -> Setup {
     let shape = match plan.servers.kind {
         ServersKind::Replicated { replicas } => Shape::Replicated { replicas },
         ServersKind::Quorum { nodes, .. } => Shape::Quorum { nodes },
-        _ => Shape::Single,
+        ServersKind::Sentinel { replicas } => Shape::Sentinel { replicas },
+        ServersKind::Single => Shape::Single,
     };
     let persistence = match plan.servers.persistence {
         Keeps::None => Persistence::None,

@@ -118,7 +118,7 @@ impl Ctx {
     }
 
     async fn once(&self, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
-        let node = self.world.clients.borrow()[self.client].master.clone();
+        let Some(node) = self.master().await? else { return Ok(Answer::Refused) };
         self.exchange(self.send(node, argv.to_vec(), None, net)).await
     }
 
@@ -158,7 +158,7 @@ impl Ctx {
     }
 
     /// Waits for what comes back.
-    async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
+    pub(super) async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
         let world = &self.world;
         let cmd = message.cmd;
         let to_data = message.sql.is_some();
@@ -168,6 +168,7 @@ impl Ctx {
             match world.execute(conn.as_ref(), &message, true).await? {
                 Done::Nobody => {
                     world.record(What::Refused { cmd });
+                    world.thrown_out(self.client, &message.node);
                     return Ok(Answer::Refused);
                 }
                 Done::Waits(answer) => kept = conn.zip(Some(answer)),

@@ -50,8 +50,7 @@ impl Front {
     pub(super) async fn open(target: PathBuf, replicas: Vec<String>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
-        let shared =
-            Arc::new(Shared { target, barred: watch::Sender::default(), links: Mutex::default(), replicas });
+        let shared = Arc::new(Shared { target, barred: watch::Sender::default(), links: Mutex::default(), replicas });
         let task = tokio::spawn(welcome(listener, Arc::clone(&shared)));
         Ok(Self { port, shared, task })
     }

@@ -197,7 +197,8 @@ impl Node {
         if observer.send(&redis::cmd("PING")).await.is_ok() && observer.events().is_ok() {
             return Ok(());
         }
-        let observer = Observer::open(&self.door).await.map_err(|error| self.refused("connecting", &error.to_string()))?;
+        let observer =
+            Observer::open(&self.door).await.map_err(|error| self.refused("connecting", &error.to_string()))?;
         *self.observer.borrow_mut() = Some(Rc::new(observer));
         Ok(())
     }

@@ -32,8 +32,7 @@ pub(super) struct Home {
 impl Home {
     /// Makes the folder and writes the server's configuration.
     pub(super) fn new(run: &Arc<RunFolder>, persistence: Persistence, config: String) -> Result<Self, ServersError> {
-        let mut home =
-            Self { path: run.subfolder()?, persistence, config: String::new(), _run: Arc::clone(run) };
+        let mut home = Self { path: run.subfolder()?, persistence, config: String::new(), _run: Arc::clone(run) };
         home.configure(config)?;
         Ok(home)
     }

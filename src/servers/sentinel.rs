@@ -38,6 +38,9 @@ const DOWN_AFTER: Duration = Duration::from_millis(1000);
 /// twice as long.
 const FAILOVER_TIMEOUT: Duration = Duration::from_millis(3000);
 
+/// Redis's own pace of Sentinels.
+const PING_PERIOD: Duration = Duration::from_millis(1000);
+
 /// What a Sentinel has said, as on its channels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentinelNews {
@@ -213,6 +216,13 @@ impl Sentinel {
             command: words.join(" "),
             error: error.to_string(),
         })
+    }
+
+    /// How often it asks after the others and comes back to one that was not there: ten times as often as usual while
+    /// they meet (a Sentinel that has started a little later would be missed for a second).
+    pub(super) async fn hurry(&self, hurry: bool) -> Result<(), ServersError> {
+        let period = if hurry { PING_PERIOD / 10 } else { PING_PERIOD };
+        self.ask(&["SENTINEL", "DEBUG", "PING-PERIOD", &period.as_millis().to_string()]).await.map(drop)
     }
 
     /// Whether it has met everybody: the master, the replicas, and the other Sentinels, and has nothing to say against

@@ -69,9 +69,7 @@ impl Set {
             users.extend(names('r', replicas));
             sentinels.extend((1..=super::sentinel::COUNT).map(|number| format!("s{number}")));
         }
-        let node = |name: String, role| {
-            Node::new(run, name, role, setup.persistence, &password, (&users, &sentinels))
-        };
+        let node = |name: String, role| Node::new(run, name, role, setup.persistence, &password, (&users, &sentinels));
         let nodes = match setup.shape {
             Shape::Single => vec![node("redis".to_owned(), Role::Master)?],
             Shape::Replicated { replicas } | Shape::Sentinel { replicas } => {

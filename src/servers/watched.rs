@@ -129,6 +129,7 @@ impl Set {
         }
         for (number, sentinel) in self.watch.sentinels.iter().enumerate() {
             sentinel.ready(number, &self.watch.ears.sender).await?;
+            sentinel.hurry(true).await?;
         }
         let met = async {
             for sentinel in &self.watch.sentinels {
@@ -141,6 +142,9 @@ impl Set {
         timeout(PATIENCE, met)
             .await
             .unwrap_or_else(|_| Err(ServersError::Stuck("the Sentinels have met".to_owned())))?;
+        for sentinel in &self.watch.sentinels {
+            sentinel.hurry(false).await?;
+        }
         // What they said while they met is nobody's business.
         while self.watch.ears.receiver.lock().await.try_recv().is_ok() {}
         Ok(())
