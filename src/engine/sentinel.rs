@@ -25,6 +25,11 @@ impl Watchers {
     pub(super) fn of(servers: &Servers) -> Self {
         Self { up: servers.sentinels().into_iter().map(|name| (name, true)).collect(), parted: false }
     }
+
+    /// All run, and the lesson has parted nobody.
+    fn undisturbed(&self) -> bool {
+        !self.parted && self.up.values().all(|up| *up)
+    }
 }
 
 impl World {
@@ -51,6 +56,11 @@ impl World {
 
     async fn sentinel_says(&self, news: SentinelNews) -> Result<(), Trouble> {
         let SentinelNews { sentinel, event, about } = news;
+        if event == "-failover-abort-not-elected" && self.watchers.borrow().undisturbed() {
+            // Each has voted for itself, which happens when they notice in the same moment. They would try again after some
+            // seconds; a lesson does not hang on that lot.
+            return Err(Trouble::Slip);
+        }
         // Whoever is missed while another serves is of no interest.
         let replaced = about.as_ref().is_some_and(|about| self.replaced(about));
         let told = match event.as_str() {

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use super::expect::{Expect, ExpectTime, Expected};
-use super::model::{At, Do, Event, Plan, ServersKind, Subject, Token};
+use super::expect::ExpectTime;
+use super::model::{At, Do, Event, Plan, Subject, Token};
 use super::reader::Cx;
 use super::scene::Scene;
+use super::sentinel;
 use super::source::Span;
 use super::yaml::Node;
 use crate::trace::EventKind;
@@ -17,13 +18,11 @@ pub(super) fn plan(cx: &mut Cx, scene: &Scene, plan: &Plan, nodes: &[Node]) {
     until(cx, plan, nodes);
     watchdogs(cx, plan, nodes);
     order(cx, scene, plan, nodes);
-    if let ServersKind::Sentinel { .. } = plan.servers.kind {
-        plan.expect.iter().for_each(|expect| sentinel(cx, expect));
-    }
+    sentinel::plan(cx, plan, nodes);
 }
 
 /// Where a key of an event stands, or the event.
-fn place(node: &Node, key: &str) -> Span {
+pub(super) fn place(node: &Node, key: &str) -> Span {
     node.get(key).map_or(node.span, |node| node.span)
 }
 
@@ -179,13 +178,5 @@ fn order(cx: &mut Cx, scene: &Scene, plan: &Plan, nodes: &[Node]) {
         {
             cx.error(place(node, "token"), "the acquire of this token comes later in the same program");
         }
-    }
-}
-
-/// Sentinels run on the real clock: no time can be exact.
-fn sentinel(cx: &mut Cx, expect: &Expect) {
-    let exact = [expect.at, expect.to].into_iter().any(|time| matches!(time, Some(ExpectTime::At(_))));
-    if exact && matches!(expect.what, Expected::Finding { .. }) {
-        cx.error(expect.span, "with Sentinels no time is exact").help("write a range, `at: [10s, 20s]`");
     }
 }
