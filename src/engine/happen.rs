@@ -330,6 +330,8 @@ impl World {
                     (None, Some(client)) => self.change_link(client, a, change, way),
                     _ if self.change_watch(a, b, change) => {}
                     _ => {
+                        self.follows_by_order(a).await?;
+                        self.follows_by_order(b).await?;
                         let follows = |x: &str, y: &str| {
                             self.nodes.borrow().get(x).is_some_and(|run| run.follows.as_deref() == Some(y))
                         };

@@ -88,8 +88,12 @@ impl World {
 
     /// A Sentinel has made `node` the master (heard, or answered by one).
     async fn switched(&self, node: &str, sentinel: &str) -> Result<(), Trouble> {
-        if self.is_up_master(node) || !self.servers.adopt(node).await? {
+        if self.is_up_master(node) {
             return Ok(());
+        }
+        self.servers.adopt(node).await?;
+        if self.servers.role(node)? != NodeRole::Master {
+            return Ok(()); // and that is over already
         }
         let old = self.nodes.borrow().get(node).and_then(|run| run.follows.clone()).unwrap_or_default();
         let master_lives = self.is_up(&old);
@@ -117,8 +121,8 @@ impl World {
     }
 
     /// A node follows the new master, because a Sentinel has told it to.
-    async fn follows_by_order(&self, node: &str) -> Result<(), Trouble> {
-        if !self.servers.adopt(node).await? {
+    pub(super) async fn follows_by_order(&self, node: &str) -> Result<(), Trouble> {
+        if !self.is_watched() || !self.is_up(node) || !self.servers.adopt(node).await? {
             return Ok(());
         }
         let NodeRole::ReplicaOf(master) = self.servers.role(node)? else { return Ok(()) };

@@ -46,7 +46,11 @@ impl World {
         let send = |command: &redis::Cmd| {
             Ok::<_, Trouble>(if writes { self.servers.unhindered(node, command)? } else { observer.look(command)? })
         };
-        let mut answer = send(&command("EVALSHA", super::clock_script_sha()))?;
+        let mut answer = match send(&command("EVALSHA", super::clock_script_sha())) {
+            // A Sentinel has thrown everybody out, and has not said yet what for.
+            Err(Trouble::Environment(_)) if self.is_watched() && self.servers.is_up(node)? => return Err(Trouble::Slip),
+            answer => answer?,
+        };
         if matches!(&answer, Raw::ServerError(error) if error.code() == "NOSCRIPT") {
             answer = send(&command("EVAL", CLOCK))?;
         }

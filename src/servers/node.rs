@@ -217,9 +217,15 @@ impl Node {
         self.relay.borrow().clone()
     }
 
-    /// Sends a command of the engine's own; an error reply is an error.
+    /// Sends a command of the engine's own (one that may as well be sent twice); an error reply is an error.
     pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, ServersError> {
-        let reply = self.observer()?.send(command).await.map_err(ServersError::lost(&self.name))?;
+        let mut reply = self.observer()?.send(command).await;
+        if reply.is_err() && self.front.is_some() {
+            // A Sentinel may have thrown us out.
+            self.reconnect().await?;
+            reply = self.observer()?.send(command).await;
+        }
+        let reply = reply.map_err(ServersError::lost(&self.name))?;
         match reply {
             Value::ServerError(error) => Err(self.refused(&spelled(command), &error.to_string())),
             reply => Ok(reply),
