@@ -8,13 +8,14 @@ ARGS ?=
 with_redis = server=$$(scripts/get-redis) && LOCKSCOPE_REDIS_SERVER=$$server
 lockscope = $(CARGO) run --locked --profile $(PROFILE) --bin lockscope --
 
-.PHONY: help run test check check-wall bench lint
+.PHONY: help run test check check-wall check-valkey bench lint
 
 help:
 	@echo 'make run          open lockscope            (ARGS=wrong-delete: one lesson)'
 	@echo 'make test         all tests'
 	@echo 'make check        every lesson, headless     (ARGS=…: further options, PROFILE=dev: without optimising)'
 	@echo 'make check-wall   the same in real time, without the lesson clock: takes minutes'
+	@echo 'make check-valkey the lessons, and those of the tests, on Valkey 9 (got with pip where there is none)'
 	@echo 'make bench        how fast it is'
 	@echo 'make lint         formatting and clippy'
 
@@ -34,6 +35,16 @@ check:
 
 check-wall:
 	@$(with_redis) $(lockscope) --check --clock wall $(ARGS)
+
+# What only newer servers can do is skipped elsewhere; here nothing may be.
+on_valkey = target/check-valkey.txt
+check-valkey:
+	@server=$$(scripts/get-valkey) && mkdir -p target && \
+	for lessons in lessons tests/lessons/engine; do \
+	  code=0; $(lockscope) --check $$lessons --redis-server "$$server" $(ARGS) >$(on_valkey) || code=$$?; \
+	  cat $(on_valkey); [ $$code = 0 ] || exit $$code; \
+	  ! grep -q '^skipped' $(on_valkey) || { echo 'lockscope: on this server nothing may be skipped' >&2; exit 1; }; \
+	done
 
 bench:
 	@$(with_redis) $(CARGO) bench --locked --bench '*' $(ARGS)

@@ -201,8 +201,10 @@ fn wrong_usage_is_1_whatever_is_wrong() {
 
 #[test]
 fn a_variant_that_needs_what_is_not_there_yet_is_refused_and_the_others_run() {
-    let text = changed(WRONG_DELETE, "    how: del\n", "    how: delex\n");
-    let event = line_of(&text, "  - client: A\n    do: release\n");
+    let naive = "  - id: del\n";
+    let other = format!("{naive}    lock: {{permits: 2}}\n    set: {{a-lock: {{how: setnx}}}}\n");
+    let text = changed(WRONG_DELETE, naive, &other);
+    let event = line_of(&text, "  - client: A\n    do: acquire\n");
     Home::new()
         .with("lesson.yaml", &text)
         .check(&["lesson.yaml"])
@@ -210,7 +212,7 @@ fn a_variant_that_needs_what_is_not_there_yet_is_refused_and_the_others_run() {
         .line("refused", "wrong-delete/del")
         .line("ok", "wrong-delete/lua")
         .line("ok", "wrong-delete/watchdog")
-        .says(&format!("lesson.yaml:{event}: `how: delex` cannot be run yet"))
+        .says(&format!("lesson.yaml:{event}: `permits` with this `how`"))
         .closes(2, 1, 0);
     let redlock = changed(GOOD, "at: 4s, do: acquire}", "at: 4s, do: acquire, how: redlock}");
     let ran = Home::new().with("redlock.yaml", &redlock).check(&["redlock.yaml"]).exits(2);

@@ -5,7 +5,7 @@ mod common;
 use std::collections::BTreeMap;
 
 use common::monitor::{Watched, watch};
-use lockscope::lesson::{self, Do, Plan, Source, Subject, commands};
+use lockscope::lesson::{self, Do, Plan, ReleaseHow, Source, Subject, commands};
 use lockscope::trace::{Reply, Trace, What};
 
 /// A run, what the lesson's clients had executed in it, and what the ACL refused.
@@ -62,10 +62,12 @@ fn the_server_executed_what_the_trace_says() {
         for plan in lesson::load(source).expect("it loads").plans {
             let dies =
                 |event: &lesson::Event| matches!((&event.subject, &event.what), (Subject::Node(_), Do::Crash { .. }));
-            if plan.events.iter().any(dies) {
-                continue; // the monitor would die with its node
+            if plan.events.iter().any(dies) || plan.is_on_real_clock() {
+                continue; // the monitor would die with its node, or be thrown out by a Sentinel
             }
-            if !plan.needs.command.is_empty() {
+            let newer =
+                |event: &lesson::Event| matches!(&event.what, Do::Release(release) if release.how == ReleaseHow::Delex);
+            if !plan.needs.command.is_empty() || plan.events.iter().any(newer) {
                 continue; // the server here may not have it
             }
             let (trace, seen, refused) = run(watched(&plan));

@@ -70,7 +70,8 @@ fn every_example_runs_as_it_says() {
     let mut engine = common::engine();
     for (_, lesson) in lessons() {
         for plan in &lesson.plans {
-            common::prove(&mut engine, plan);
+            let ran = common::prove_where_it_can(&mut engine, plan);
+            assert!(ran || lesson.id == "own-command", "{} was skipped", lesson.id);
         }
     }
 }
@@ -100,10 +101,10 @@ const WORDS: &str = "
     config clock_jump power wait_replicas check not_replicated
     quorum nodes node_timeout redlock cleanup parallel sequential no_quorum on_short keep
     reentrant permits order any fifo mode unfair first second
-    how set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
+    how via set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
     validity unchecked checked measured_from send first_try too_late
     notify recheck subscribe_after cap publish retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
-    pexpire_if_mine pexpire set set_if_free_or_mine del get_del stays by way both request
+    pexpire_if_mine pexpire set set_if_free_or_mine del get_del delex stays by way both request
     choices text if otherwise predict model hint why drop add insert_before insert_after times end
     resources log once min read write begin commit rollback isolation committed snapshot resource add append guard fence version at_least
     script database db accepted rejected stale_write lost_update oversold duplicate never_done wrong_reject rejected_write contained row is effects count
@@ -115,8 +116,8 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    queue delex
-    sentinel via
+    queue
+    sentinel
 ";
 
 #[test]

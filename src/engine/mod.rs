@@ -1,7 +1,8 @@
 //! Runs a plan on real servers and writes down what happens: *(plan, servers, clock) → trace*.
 //!
 //! - `agenda` is what is due and in which order; `slot` are the tasks that wait on it; `sched` is the loop.
-//! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them.
+//! - `clock` is lesson time; `server` brings the servers to it and looks at their keys; `keys` is what is known of them,
+//!   `slips` how a run notices that it cannot be trusted.
 //! - `program` are the clients' programs, `recipes` and `release` what they do with a lock, `guards` their watchdogs and
 //!   deadlines, `waiting` what they do
 //!   between two tries, and `notify` how they are told that the lock is free.
@@ -11,6 +12,7 @@
 //! - `sentinel` is what Sentinels say, and how clients ask them.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
 //!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
+//! - `needs` is what the server must be able to do, `support` what the engine cannot do yet.
 
 mod acks;
 mod agenda;
@@ -26,6 +28,7 @@ mod jump;
 mod keys;
 mod lifetimes;
 mod links;
+mod needs;
 mod notify;
 mod program;
 mod recipes;
@@ -36,6 +39,7 @@ mod round;
 mod sched;
 mod sentinel;
 mod server;
+mod slips;
 mod slot;
 mod support;
 mod token;
@@ -87,7 +91,9 @@ impl Engine {
         let environment = |error: crate::servers::ServersError| RunFailure::Environment(error.to_string());
         for _ in 0..ATTEMPTS {
             let servers = Rc::new(self.fleet.prepare(&setup(plan)).await.map_err(environment)?);
-            self.meets_needs(plan, &servers).await?;
+            if let Some(why) = needs::unmet(plan, self.fleet.binary(), &servers).await.map_err(failure)? {
+                return Err(RunFailure::Skipped(why));
+            }
             if let Some(trace) = run_with(&servers, &self.database, self.fleet.binary(), plan, self.clock).await? {
                 return Ok(trace);
             }
@@ -96,36 +102,6 @@ impl Engine {
             "{}/{}: this machine is so busy that keys expired before their time in {ATTEMPTS} runs in a row",
             plan.lesson, plan.variant
         )))
-    }
-
-    /// `needs:`, or the reason why the variant is skipped.
-    async fn meets_needs(&self, plan: &Plan, servers: &Servers) -> Result<(), RunFailure> {
-        let binary = self.fleet.binary();
-        if let Some((major, minor)) = plan.needs.redis
-            && (binary.version.0, binary.version.1) < (major, minor)
-        {
-            let (a, b, c) = binary.version;
-            return Err(RunFailure::Skipped(format!(
-                "it needs {} {major}.{minor}, and this is {a}.{b}.{c}",
-                binary.name
-            )));
-        }
-        if plan.needs.command.is_empty() {
-            return Ok(());
-        }
-        let environment = |error: &dyn std::fmt::Display| RunFailure::Environment(error.to_string());
-        let node = servers.names().first().cloned().unwrap_or_default();
-        let observer = servers.observer(&node).map_err(|error| environment(&error))?;
-        for name in &plan.needs.command {
-            let info = observer
-                .send(redis::cmd("COMMAND").arg("INFO").arg(name))
-                .await
-                .map_err(|error| environment(&error))?;
-            if matches!(&info, redis::Value::Array(items) if items.iter().any(|item| *item != redis::Value::Nil)) {
-                return Ok(());
-            }
-        }
-        Err(RunFailure::Skipped(format!("the server has no {}", plan.needs.command.join(" and no "))))
     }
 }
 
@@ -160,8 +136,15 @@ async fn run_with(
     match sched::run(Rc::new(plan.clone()), Rc::clone(servers), database.clone(), clock, binary).await {
         Ok(trace) => Ok(Some(trace)),
         Err(Trouble::Slip) => Ok(None),
-        Err(Trouble::Environment(text)) => Err(RunFailure::Environment(text)),
-        Err(Trouble::Engine(text)) => Err(RunFailure::Engine(text)),
+        Err(trouble) => Err(failure(trouble)),
+    }
+}
+
+fn failure(trouble: Trouble) -> RunFailure {
+    match trouble {
+        Trouble::Environment(text) => RunFailure::Environment(text),
+        Trouble::Engine(text) => RunFailure::Engine(text),
+        Trouble::Slip => RunFailure::Engine("keys expired before their time".to_owned()),
     }
 }
 

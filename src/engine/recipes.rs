@@ -328,7 +328,7 @@ impl Ctx {
             };
             let ok_if = run.ok_if.as_ref();
             let yes = |reply: &Reply| ok_if.is_none_or(|pattern| pattern.matches(reply));
-            end = judge(self.command(argv).await?, yes, success, no);
+            end = judge(self.own_command(argv).await?, yes, success, no);
             if matches!(end.outcome, Outcome::Unknown) {
                 break;
             }

@@ -147,7 +147,8 @@ impl Ctx {
                 }
                 answers
             }
-            _ => self.ask(&nodes, &eval(RELEASE, key, &[token]), asking).await?,
+            ReleaseHow::Delex => self.ask(&nodes, &self.world.compare_and_delete(key, token)?, asking).await?,
+            ReleaseHow::Lua | ReleaseHow::Run(_) => self.ask(&nodes, &eval(RELEASE, key, &[token]), asking).await?,
         };
         let count = Count::of(&answers, is_yes);
         Ok(End::of(if count.yes > 0 { Outcome::Released } else { count.failed(Outcome::NotOwner) }))

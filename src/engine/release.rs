@@ -45,7 +45,8 @@ impl Ctx {
                 let yes = |reply: &Reply| if made == Made::Counts { *reply != Reply::Nil } else { is_yes(reply) };
                 Ok(judge(self.command(argv).await?, yes, released, not_owner))
             }
-            ReleaseHow::Del => self.delete(key, channel).await,
+            ReleaseHow::Del => self.delete(words(&["DEL", key]), channel).await,
+            ReleaseHow::Delex => self.delete(world.compare_and_delete(key, &token)?, channel).await,
             ReleaseHow::GetDel { gap } => {
                 let mine = |reply: &Reply| matches!(reply, Reply::Bulk(value) if *value == token);
                 let got = judge(self.command(words(&["GET", key])).await?, mine, released, not_owner);
@@ -55,16 +56,16 @@ impl Ctx {
                 if gap.ms() > 0 {
                     self.sleep(gap.ms()).await;
                 }
-                self.delete(key, channel).await
+                self.delete(words(&["DEL", key]), channel).await
             }
             ReleaseHow::Run(run) => self.run(run, released, not_owner).await,
-            ReleaseHow::Delex => Err(Trouble::Engine("a release that was to be refused has been run".to_owned())),
         }
     }
 
-    /// DEL, and then a message of its own: between the two there is a gap that the script does not have.
-    async fn delete(&self, key: &str, channel: Option<String>) -> Result<End, Trouble> {
-        let deleted = self.command(words(&["DEL", key])).await?;
+    /// One command that deletes, and then a message of its own: between the two there is a gap that the script does not
+    /// have.
+    async fn delete(&self, argv: Vec<String>, channel: Option<String>) -> Result<End, Trouble> {
+        let deleted = self.command(argv).await?;
         let end = judge(deleted, is_yes, Outcome::Released, Outcome::NotOwner);
         if let (Outcome::Released, Some(channel)) = (end.outcome, channel) {
             self.command(words(&["PUBLISH", &channel, "released"])).await?;

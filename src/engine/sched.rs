@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::clock::{Clock, ClockKind};
 use super::database::{Store, infos};
+use super::needs::CompareAndDelete;
 use super::world::{Due, Trouble, World};
 use crate::lesson::{Persistence, Plan, Subject};
 use crate::servers::{Binary, NodeRole, Servers};
@@ -23,7 +24,8 @@ pub(super) async fn run(
 ) -> Result<Trace, Trouble> {
     database.prepare(&servers, &plan)?;
     let header = header(&plan, &servers, clock, binary);
-    let world = Rc::new(World::new(plan, servers, database, Clock::start(clock)));
+    let delex = CompareAndDelete::of(&plan, &servers).await?;
+    let world = Rc::new(World::new(plan, servers, database, Clock::start(clock), delex));
     world.begin().await?;
     world.enter_plan();
     let run = world.run_to_the_end().await;

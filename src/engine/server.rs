@@ -7,6 +7,7 @@ use redis::Value as Raw;
 use super::clock::Clock;
 use super::keys::{Change, Look, SeenKey, Writer};
 use super::lifetimes::Lifetimes;
+use super::slips::slipped;
 use super::world::{Due, Trouble, World};
 use crate::trace::{Cause, KeyOp, LinkState, Reply, Role, Value, What};
 
@@ -48,7 +49,9 @@ impl World {
         };
         let mut answer = match send(&command("EVALSHA", super::clock_script_sha())) {
             // A Sentinel has thrown everybody out, and has not said yet what for.
-            Err(Trouble::Environment(_)) if self.is_watched() && self.servers.is_up(node)? => return Err(Trouble::Slip),
+            Err(Trouble::Environment(_)) if self.is_watched() && self.servers.is_up(node)? => {
+                return Err(Trouble::Slip);
+            }
             answer => answer?,
         };
         if matches!(&answer, Raw::ServerError(error) if error.code() == "NOSCRIPT") {
@@ -96,14 +99,20 @@ impl World {
         if !self.clock.moves() {
             return Ok(());
         }
-        if link != LinkState::Open || !self.is_up_master(&master) {
-            // Its keys still stand at an earlier lesson time, and would be answered as if nothing had expired since.
-            return Err(Trouble::Engine(format!(
-                "a client reads from {replica}, whose link to its master is not open: only `--clock wall` can show that"
-            )));
+        if link == LinkState::Open && self.is_up_master(&master) {
+            Box::pin(self.freeze(&master)).await?;
+            return Ok(self.servers.barrier(replica).await?);
         }
-        Box::pin(self.freeze(&master)).await?;
-        Ok(self.servers.barrier(replica).await?)
+        // Its keys still stand at an earlier lesson time. That shows only in a key that is over since: Redis does not know it.
+        let (look, _) = self.look(replica, false)?;
+        let keys = self.keys.borrow();
+        let over = look.keys.iter().find(|(key, seen)| seen.value.is_some() && keys.get(replica, key).is_none());
+        over.map_or(Ok(()), |(key, _)| {
+            Err(Trouble::Engine(format!(
+                "a client asks {replica}, where the time of {key} is over, and as its link is not open no lesson clock can \
+                 tell it so: only `--clock wall` can show that"
+            )))
+        })
     }
 
     /// Looks at a master after something was done to it, and records what changed. True: it has written.
@@ -128,8 +137,8 @@ impl World {
             heard.extend(more);
         }
         let t = self.now();
-        // What is due at this instant had expired before anything else happened in it. Whatever expires now does so early.
-        if heard.iter().any(|(event, _)| event == "expired") {
+        let by_command = matches!(cause, Cause::Command { .. });
+        if slipped(&self.keys.borrow(), node, &look, &heard, by_command) {
             return Err(Trouble::Slip);
         }
         let writer = Writer { client: client.map(str::to_owned), t, lifetimes, window: look.now - frozen_at };

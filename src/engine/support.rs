@@ -8,9 +8,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     let mut missing = Missing(Vec::new());
     for event in &plan.events {
         let span = event.span;
-        if let Some(via) = &event.via {
-            missing.add(via.span, "`via`");
-        }
         match &event.what {
             Do::Acquire(acquire) => {
                 missing.acquire(plan, span, acquire);
@@ -19,16 +16,11 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                     missing.permit(span, acquire);
                 }
             }
-            Do::Release(release) => {
-                if release.publish == Some(true) {
-                    if plan.servers.kind != ServersKind::Single {
-                        missing.add(span, "`publish: true` with several servers");
-                    } else if matches!(release.how, ReleaseHow::Run(_)) {
-                        missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
-                    }
-                }
-                if release.how == ReleaseHow::Delex {
-                    missing.add(span, "`how: delex`");
+            Do::Release(release) if release.publish == Some(true) => {
+                if plan.servers.kind != ServersKind::Single {
+                    missing.add(span, "`publish: true` with several servers");
+                } else if matches!(release.how, ReleaseHow::Run(_)) {
+                    missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
                 }
             }
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),

@@ -103,22 +103,38 @@ impl Ctx {
         self.sleep_until(self.world.now().saturating_add(ms)).await;
     }
 
-    /// Sends a command and waits for the answer, as long as the client's timeout; repeats it if its library does.
+    /// Sends a command to the client's usual node and waits for the answer, as long as the client's timeout; repeats it if
+    /// its library does.
     pub(super) async fn command(&self, argv: Vec<String>) -> Result<Answer, Trouble> {
-        let world = &self.world;
-        let resend = world.plan.clients[self.client].resend;
+        self.command_to(None, argv).await
+    }
+
+    /// The same with one of the author's own commands, which may name its node (`via`).
+    pub(super) async fn own_command(&self, argv: Vec<String>) -> Result<Answer, Trouble> {
+        let plan = Rc::clone(&self.world.plan);
+        self.command_to(plan.events[self.event].via.as_ref().map(|via| via.value.as_str()), argv).await
+    }
+
+    async fn command_to(&self, via: Option<&str>, argv: Vec<String>) -> Result<Answer, Trouble> {
+        let resend = self.world.plan.clients[self.client].resend;
         let mut net = self.net.take();
         for _ in 0..resend {
-            match self.once(&argv, net.take()).await? {
+            match self.once(via, &argv, net.take()).await? {
                 Answer::Unknown => {}
                 answer => return Ok(answer),
             }
         }
-        self.once(&argv, net).await
+        self.once(via, &argv, net).await
     }
 
-    async fn once(&self, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
-        let Some(node) = self.master().await? else { return Ok(Answer::Refused) };
+    async fn once(&self, via: Option<&str>, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
+        let node = match via {
+            Some(node) => node.to_owned(),
+            None => match self.master().await? {
+                Some(node) => node,
+                None => return Ok(Answer::Refused),
+            },
+        };
         self.exchange(self.send(node, argv.to_vec(), None, net)).await
     }
 

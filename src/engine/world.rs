@@ -15,6 +15,7 @@ use super::data::DataRun;
 use super::database::Store;
 use super::keys::{Change, Keys};
 use super::links::Links;
+use super::needs::CompareAndDelete;
 use super::notify::Ear;
 use super::sentinel::Watchers;
 use super::slot::{Slot, Tag};
@@ -143,6 +144,8 @@ pub(super) struct World {
     pub(super) servers: Rc<Servers>,
     pub(super) database: Store,
     pub(super) clock: Clock,
+    /// How the servers spell `how: delex`, where the plan needs it and they have it.
+    pub(super) delex: Option<CompareAndDelete>,
     pub(super) agenda: RefCell<Agenda<Due>>,
     pub(super) slots: RefCell<Vec<Slot>>,
     pub(super) clients: RefCell<Vec<ClientRun>>,
@@ -171,7 +174,13 @@ pub(super) struct World {
 }
 
 impl World {
-    pub(super) fn new(plan: Rc<Plan>, servers: Rc<Servers>, database: Store, clock: Clock) -> Self {
+    pub(super) fn new(
+        plan: Rc<Plan>,
+        servers: Rc<Servers>,
+        database: Store,
+        clock: Clock,
+        delex: Option<CompareAndDelete>,
+    ) -> Self {
         let names = servers.names();
         let master = names.first().cloned().unwrap_or_default();
         let node = |name: &String| {
@@ -207,6 +216,7 @@ impl World {
             servers,
             database,
             clock,
+            delex,
             agenda: RefCell::default(),
             slots: RefCell::default(),
             keys: RefCell::default(),

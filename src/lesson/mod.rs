@@ -4,13 +4,14 @@
 //! engine sees), and `judge` compares a trace with what the plan expects. Knows the names of `trace`, nothing of Redis.
 //!
 //! From a file to a plan: `yaml` makes a tree of the text, `patch` applies a variant to it, `cast` reads who there is,
-//! `event_lower` and its kin read the story, `expect_lower` what must come of it, and `validate` looks at the whole.
+//! `event_lower` and its kin read the story, `expect_lower` what must come of it, and `validate` looks at the whole (`combinations`: at what does not go together).
 //! And back: `whatif` changes a variant as another one would, and `emit` writes a tree as a file.
 
 mod action_lower;
 mod ask_lower;
 mod cast;
 pub mod catalogue;
+mod combinations;
 pub mod commands;
 pub mod diagnostic;
 mod duration;

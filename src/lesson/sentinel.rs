@@ -1,10 +1,10 @@
 //! What makes no sense, or cannot be, in a lesson whose servers are watched by Sentinels.
 
+use super::combinations::place;
 use super::expect::{Expect, ExpectTime, Expected, Fact};
 use super::model::{Do, LinkChange, Plan, ServersKind, Subject, Way};
 use super::reader::Cx;
 use super::scene::node_names;
-use super::validate::place;
 use super::yaml::Node;
 
 /// Checks one variant. `nodes` are the events as written.
@@ -14,6 +14,9 @@ pub(super) fn plan(cx: &mut Cx, plan: &Plan, nodes: &[Node]) {
     let (nodes_with_keys, sentinels) = processes.split_at(usize::from(replicas) + 1);
     let watches = |name: &String| sentinels.contains(name);
     for (event, node) in plan.events.iter().zip(nodes) {
+        if let Some(via) = event.via.as_ref().filter(|via| watches(&via.value)) {
+            cx.error(via.span, format!("`{}` is a Sentinel and has no keys", via.value));
+        }
         match (&event.subject, &event.what) {
             (_, Do::Promote { .. } | Do::Demote) => {
                 cx.error(

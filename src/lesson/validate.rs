@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::combinations::{self, place};
 use super::expect::ExpectTime;
 use super::model::{At, Do, Event, Plan, Subject, Token};
 use super::reader::Cx;
 use super::scene::Scene;
 use super::sentinel;
-use super::source::Span;
 use super::yaml::Node;
 use crate::trace::EventKind;
 
@@ -18,12 +18,8 @@ pub(super) fn plan(cx: &mut Cx, scene: &Scene, plan: &Plan, nodes: &[Node]) {
     until(cx, plan, nodes);
     watchdogs(cx, plan, nodes);
     order(cx, scene, plan, nodes);
+    combinations::check(cx, plan, nodes);
     sentinel::plan(cx, plan, nodes);
-}
-
-/// Where a key of an event stands, or the event.
-pub(super) fn place(node: &Node, key: &str) -> Span {
-    node.get(key).map_or(node.span, |node| node.span)
 }
 
 fn duplicate_ids(cx: &mut Cx, scene: &Scene) {
