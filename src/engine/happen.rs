@@ -70,11 +70,8 @@ impl World {
         let spec = &self.plan.events[event];
         let Subject::Node(node) = &spec.subject else { return None };
         let (up, role) = {
-            let nodes = self.nodes.borrow();
-            match (nodes.get(node), self.sentinel_is_up(node)) {
-                (Some(run), _) => (run.up, run.role),
-                (None, up) => (up?, Role::Replica),
-            }
+            let run = self.nodes.borrow().get(node).map(|run| (run.up, run.role));
+            run.or_else(|| Some((self.sentinel_is_up(node)?, Role::Replica)))?
         };
         match &spec.what {
             Do::Restart if up => Some(format!("{node} was up")),
@@ -330,8 +327,7 @@ impl World {
                     (None, Some(client)) => self.change_link(client, a, change, way),
                     _ if self.change_watch(a, b, change) => {}
                     _ => {
-                        self.follows_by_order(a).await?;
-                        self.follows_by_order(b).await?;
+                        self.follow_by_order(&[a, b]).await?;
                         let follows = |x: &str, y: &str| {
                             self.nodes.borrow().get(x).is_some_and(|run| run.follows.as_deref() == Some(y))
                         };

@@ -4,7 +4,7 @@
 //! between two steps of the lesson and happens at the real time since the run began, in whole milliseconds. Who is the
 //! master is theirs to say; the engine finds out what they have made of the nodes, and writes it down.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::wire::{Answer, Ctx, Message};
 use super::world::{Trouble, World};
@@ -17,18 +17,18 @@ use crate::trace::{Cause, LinkState, Reply, Role, What};
 pub(super) struct Watchers {
     /// By name: whether it runs.
     up: BTreeMap<String, bool>,
-    /// The lesson has parted somebody from somebody: then a master that lives can be taken for dead.
-    parted: bool,
+    /// Whom the lesson has parted from somebody: then a master that lives can be taken for dead.
+    parted: BTreeSet<String>,
 }
 
 impl Watchers {
     pub(super) fn of(servers: &Servers) -> Self {
-        Self { up: servers.sentinels().into_iter().map(|name| (name, true)).collect(), parted: false }
+        Self { up: servers.sentinels().into_iter().map(|name| (name, true)).collect(), parted: BTreeSet::new() }
     }
 
     /// All run, and the lesson has parted nobody.
     fn undisturbed(&self) -> bool {
-        !self.parted && self.up.values().all(|up| *up)
+        self.parted.is_empty() && self.up.values().all(|up| *up)
     }
 }
 
@@ -97,7 +97,7 @@ impl World {
         }
         let old = self.nodes.borrow().get(node).and_then(|run| run.follows.clone()).unwrap_or_default();
         let master_lives = self.is_up(&old);
-        if master_lives && !self.watchers.borrow().parted {
+        if master_lives && !self.watchers.borrow().parted.contains(&old) {
             // Nothing in the lesson could make them miss it: this machine was so busy that it did not answer in time.
             return Err(Trouble::Slip);
         }
@@ -120,8 +120,16 @@ impl World {
         self.arrived(node, &Cause::Promote)
     }
 
+    /// Takes over what a Sentinel may have made of these nodes, and not have told yet.
+    pub(super) async fn follow_by_order(&self, nodes: &[&str]) -> Result<(), Trouble> {
+        for node in nodes {
+            self.follows_by_order(node).await?;
+        }
+        Ok(())
+    }
+
     /// A node follows the new master, because a Sentinel has told it to.
-    pub(super) async fn follows_by_order(&self, node: &str) -> Result<(), Trouble> {
+    async fn follows_by_order(&self, node: &str) -> Result<(), Trouble> {
         if !self.is_watched() || !self.is_up(node) || !self.servers.adopt(node).await? {
             return Ok(());
         }
@@ -162,7 +170,9 @@ impl World {
         }
         let apart = change == LinkChange::Cut;
         self.servers.part(a, b, apart);
-        self.watchers.borrow_mut().parted |= apart;
+        if apart {
+            self.watchers.borrow_mut().parted.extend([a.to_owned(), b.to_owned()]);
+        }
         let state = if apart { LinkState::Cut } else { LinkState::Open };
         self.record(What::Link { a: a.to_owned(), b: b.to_owned(), state, held: 0 });
         true

@@ -54,8 +54,10 @@ pub(super) enum Mode {
 pub(super) struct Base {
     /// The master's replication offset …
     pub(super) offset: i64,
-    /// … when the relay had read so many bytes.
+    /// … when the relay had read so many bytes …
     pub(super) bytes: u64,
+    /// … of so many connections.
+    pub(super) connections: u64,
 }
 
 impl Base {

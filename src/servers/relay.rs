@@ -43,8 +43,10 @@ pub(super) struct Progress {
     pub(super) delivered: u64,
     /// Bytes in memory.
     pub(super) kept: u64,
-    /// Nothing will pass any more.
+    /// Nothing will pass any more (behind a front: until the replica comes back).
     pub(super) ended: bool,
+    /// How many connections there have been.
+    pub(super) connections: u64,
 }
 
 /// One replica's way to its master. Dropping it closes everything.
@@ -166,10 +168,14 @@ async fn serve_handed(
             _ = orders.wait_for(|orders| orders.cut) => None,
         };
         let Some((replica, master)) = pair else { break };
+        report.send_modify(|progress| {
+            progress.ended = false;
+            progress.connections += 1;
+        });
         if pass(replica, master, &mut orders, &report).await != Ended::ByReplica {
             break;
         }
-        report.send_modify(|progress| progress.kept = 0);
+        end(&report);
     }
     end(&report);
     // From here on what is handed in is closed: the receiver is gone.

@@ -112,9 +112,9 @@ impl Set {
             let there = replica_offset(replica).await?;
             let bytes = relay.progress().read;
             if Some(before) == there && master_offset(master).await? == before {
-                break Base { offset: before, bytes };
+                break Base { offset: before, bytes, connections: relay.progress().connections };
             }
-            if relay.progress().ended {
+            if relay.progress().ended && master.front.is_none() {
                 return Err(ServersError::Stuck(format!("{} stays connected", replica.name)));
             }
         };
@@ -195,6 +195,10 @@ impl Set {
         let master = &self.nodes[master];
         if !master.is_up() || relay.progress().ended {
             return Ok(relay.progress().read);
+        }
+        if relay.progress().connections != node.base.get().connections && node.mode.get() == Mode::Open {
+            // The replica has come back by itself; what was said at the beginning is not in the master's stream.
+            self.wait_synced(replica, self.index(&master.name)?).await?;
         }
         let target = node.base.get().bytes_at(master_offset(master).await?);
         let read = timeout(PATIENCE, relay.until(|progress| progress.read >= target)).await;
