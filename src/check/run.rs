@@ -128,8 +128,7 @@ pub(super) fn all(
             scope.spawn(move || {
                 // A runner starts servers when it first needs them; a thread that gets nothing to do has none.
                 let mut runner = None;
-                loop {
-                    let Some(&index) = work.get(next.fetch_add(1, Ordering::Relaxed)) else { break };
+                while let Some(&index) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let unit = &units[index];
                     let outcome = match unit {
                         Unit::Broken { .. } => Outcome::Broken,

@@ -33,16 +33,16 @@ pub(super) const COUNT: usize = 3;
 /// How many must miss the master before it counts as down.
 const QUORUM: usize = 2;
 /// How long the master may be silent. Sentinels ask each second at most; below that a busy machine looks like a dead one.
-const DOWN_AFTER: Duration = Duration::from_millis(1000);
+const DOWN_AFTER: Duration = Duration::from_secs(1);
 /// A failover that gets stuck (each Sentinel has voted for itself, say) is given up after this, and tried again after
 /// twice as long.
-const FAILOVER_TIMEOUT: Duration = Duration::from_millis(3000);
+const FAILOVER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Redis's own pace.
-const PING_PERIOD: Duration = Duration::from_millis(1000);
+const PING_PERIOD: Duration = Duration::from_secs(1);
 /// How often it asks a node what it is. Redis's own pace is ten seconds, and one second while a master is missed: nobody
 /// wants to watch an old master, back from its absence, for so long until it is called to order.
-const INFO_PERIOD: Duration = Duration::from_millis(1000);
+const INFO_PERIOD: Duration = Duration::from_secs(1);
 /// How often Sentinels greet each other (two seconds, for the same reason): four greetings later they dare to change what
 /// a node says that it is.
 const PUBLISH_PERIOD: Duration = Duration::from_millis(500);
