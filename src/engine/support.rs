@@ -14,6 +14,9 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
                 if permits > 1 {
                     missing.permit(span, acquire);
+                    if matches!(acquire.wait, Wait::Queue { .. }) {
+                        missing.add(span, "`wait: queue` with `permits`");
+                    }
                 }
             }
             Do::Release(release) if release.publish == Some(true) => {
@@ -42,11 +45,23 @@ impl Missing {
             Wait::Notify { .. } if plan.servers.kind != ServersKind::Single => {
                 self.add(span, "`wait: notify` with several servers");
             }
-            Wait::Queue { .. } => self.add(span, "`wait: queue`"),
+            Wait::Queue { .. } => self.queue(plan, span, acquire),
             Wait::None | Wait::Retry { .. } | Wait::Notify { .. } => {}
         }
         if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
             self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
+        }
+    }
+
+    /// A line is kept by scripts of its own, which know two ways to take the lock.
+    fn queue(&mut self, plan: &Plan, span: Span, acquire: &Acquire) {
+        if plan.servers.kind != ServersKind::Single {
+            self.add(span, "`wait: queue` with several servers");
+        } else if !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::Reentrant) {
+            self.add(span, "`wait: queue` with this way to acquire (leave `how` out, or write `reentrant`)");
+        }
+        if acquire.fence == Fence::Script {
+            self.add(span, "`fence: script` with `wait: queue` (`fence: database` can be)");
         }
     }
 
