@@ -20,6 +20,8 @@ use rustix::process::Signal;
 
 /// The lesson that is interrupted: a master and two replicas.
 const LESSON: &str = "failover-lost-lock/lagging";
+/// The same with three Sentinels.
+const WATCHED: &str = "failover-sentinel/lagging";
 const LOCK: &str = "lock:order:123";
 
 /// All processes that run in a server's folder of this home: the servers, and what watches over them.
@@ -78,13 +80,18 @@ impl Drop for Running {
 
 /// Starts a check in real time, and comes back in the middle of the lesson: all servers run, and A has the lock.
 fn in_the_middle(home: &Home) -> Running {
-    let mut command = home.command(&["--check", "--clock", "wall", "--filter", LESSON]);
+    in_the_middle_of(home, LESSON, 3)
+}
+
+/// The same for a lesson with so many servers.
+fn in_the_middle_of(home: &Home, lesson: &str, servers: usize) -> Running {
+    let mut command = home.command(&["--check", "--clock", "wall", "--filter", lesson]);
     let mut running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     until("A has the lock", || {
         assert_eq!(running.0.try_wait().unwrap(), None, "the lesson is over before it was interrupted");
         listening(home).iter().any(|folder| has_lock(folder))
     });
-    assert_eq!(servers_of(home), 3, "{:?}", in_folders_of(home));
+    assert_eq!(servers_of(home), servers, "{:?}", in_folders_of(home));
     running
 }
 
@@ -109,6 +116,15 @@ fn killed_it_leaves_no_server_and_no_folder_after_the_next_start() {
 
     home.check(&["wrong-delete", "--filter", "/lua"]).exits(0).closes(1, 0, 0);
     assert_eq!(home.left_behind(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn killed_it_leaves_no_sentinel() {
+    let home = Home::new();
+    let running = in_the_middle_of(&home, WATCHED, 6);
+    let took = end(running, &home, Signal::KILL);
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    until("the folder is gone", || home.left_behind().is_empty());
 }
 
 #[test]

@@ -62,7 +62,8 @@ impl Blocks {
             let tenths = (us + 50) / 100;
             format!("{:>6}.{} ms", tenths / 10, tenths % 10)
         });
-        format!("{} {:>9} s {real}", pad(verdict, 12), judged.lesson_time)
+        let note = if judged.real { format!("   {}", self.words.real_clock) } else { String::new() };
+        format!("{} {:>9} s {real}{note}", pad(verdict, 12), judged.lesson_time)
     }
 
     /// A block on `unit`: a headline, then places with what is to be said of them.

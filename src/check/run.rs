@@ -45,6 +45,8 @@ pub(super) enum Outcome {
 /// A run and its judgement.
 pub(super) struct Judged {
     pub judgement: Judgement,
+    /// It ran in real time, because it cannot do otherwise.
+    pub real: bool,
     /// How much lesson time went by.
     pub lesson_time: LessonTime,
     /// How long the (first) run really took, in microseconds, where the trace says so.
@@ -75,6 +77,11 @@ impl Unit<'_> {
         }
     }
 
+    /// Whether it runs in real time.
+    fn is_real(&self) -> bool {
+        matches!(self, Self::Plan(plan) if plan.is_on_real_clock())
+    }
+
     /// The file it stands in.
     pub(super) fn source(&self) -> Option<&Arc<Source>> {
         match self {
@@ -98,26 +105,31 @@ pub(super) fn units<'a>(jobs: &'a [Job], filter: Option<&str>) -> Vec<Unit<'a>> 
     units
 }
 
-/// Runs all `units`. `done` gets each result once, in the order of the units, as soon as it and all before it are there.
+/// How many lessons in real time run at once. They hardly need a processor, but each has six servers.
+const REAL_AT_ONCE: usize = 6;
+
+/// Runs all `units`; those that run in real time beside the others, on threads of their own, so that all of it takes no
+/// longer than the longest of them. `done` gets each result once, in the order of the units, as soon as it and all before it are there.
 pub(super) fn all(
     units: &[Unit<'_>],
     options: &Options,
     make_runner: &(dyn Fn() -> Box<dyn RunLesson> + Sync),
     mut done: impl FnMut(usize, Outcome) -> io::Result<()>,
 ) -> io::Result<()> {
-    let next = AtomicUsize::new(0);
+    let (real, quick): (Vec<usize>, Vec<usize>) = (0..units.len()).partition(|index| units[*index].is_real());
+    let lanes = [(real, REAL_AT_ONCE), (quick, options.jobs)];
+    let lanes = lanes.map(|(work, threads)| (AtomicUsize::new(0), threads.clamp(1, work.len().max(1)), work));
     let stop = AtomicBool::new(false);
     let (results, arrivals) = mpsc::channel();
     thread::scope(|scope| {
-        let threads = options.jobs.clamp(1, units.len().max(1));
-        for _ in 0..threads {
-            let (next, stop, results) = (&next, &stop, results.clone());
+        let threads = lanes.iter().flat_map(|lane| std::iter::repeat_n(lane, lane.1));
+        for (next, _, work) in threads {
+            let (stop, results) = (&stop, results.clone());
             scope.spawn(move || {
                 // A runner starts servers when it first needs them; a thread that gets nothing to do has none.
                 let mut runner = None;
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(unit) = units.get(index) else { break };
+                while let Some(&index) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let unit = &units[index];
                     let outcome = match unit {
                         Unit::Broken { .. } => Outcome::Broken,
                         Unit::Plan(_) if stop.load(Ordering::Relaxed) => Outcome::NotStarted,
@@ -158,13 +170,13 @@ fn one(plan: &Plan, options: &Options, runner: &mut dyn RunLesson) -> Outcome {
         return Outcome::NotWritten { path, error };
     }
     if options.repeat > 1 {
-        let lines = lines(&first);
+        let lines = lines(plan, &first);
         for run in 2..=options.repeat {
             let other = match runner.run(plan) {
                 Ok(trace) => trace,
                 Err(failure) => return failed(failure),
             };
-            if let Some(difference) = difference(&lines, &self::lines(&other), run) {
+            if let Some(difference) = difference(&lines, &self::lines(plan, &other), run) {
                 return Outcome::Differs(Box::new(difference));
             }
         }
@@ -177,6 +189,7 @@ fn one(plan: &Plan, options: &Options, runner: &mut dyn RunLesson) -> Outcome {
     });
     Outcome::Judged(Box::new(Judged {
         judgement: judge(plan, &first),
+        real: plan.is_on_real_clock(),
         lesson_time: first.records.last().map_or(LessonTime::ZERO, |record| record.t),
         real_us: first.records.iter().rev().find_map(|record| record.real_us),
         warnings: warnings.collect(),
@@ -192,8 +205,11 @@ fn failed(failure: RunFailure) -> Outcome {
     }
 }
 
-/// A trace as it is compared and kept: one line for the header, one per record.
-fn lines(trace: &Trace) -> Vec<String> {
+/// A trace as it is compared: one line for the header, one per record; of a run in real time, what must be the same.
+fn lines(plan: &Plan, trace: &Trace) -> Vec<String> {
+    if plan.is_on_real_clock() {
+        return trace.steady();
+    }
     let mut bytes = Vec::new();
     // Writing to memory does not fail; if it did, the lines would be missing and the runs would differ.
     let _ = jsonl::write(&trace.without_real_times(), &mut bytes);

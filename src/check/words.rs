@@ -28,7 +28,7 @@ macro_rules! words {
 words! {
     ok, failed, skipped, refused, inconclusive_run, broken_file, not_started,
     broken, contained, stuck, inconclusive, held,
-    expected, seen, warning,
+    expected, seen, warning, real_clock,
     nothing_else, one_choice, one_value, nothing, times, caused_at, no_choice, choices, no_value, values,
     reply, no_reply, run_ended, unrun,
     refused_plan, engine,

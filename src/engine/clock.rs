@@ -80,6 +80,22 @@ impl Clock {
         self.now.set(t);
     }
 
+    /// What comes of `what` before lesson time `t`, on the wall clock; then it is that time. None: `t` is near, and nothing
+    /// has come.
+    pub(super) async fn before<T>(&self, t: u64, what: impl Future<Output = T>) -> Option<T> {
+        let end = self.begin.get() + Duration::from_millis(t);
+        tokio::select! {
+            biased;
+            come = what => {
+                let real = self.real_us() / 1000;
+                // What was planned for `t` has not happened yet, however late it is.
+                self.now.set(self.now.get().max(real.min(t)));
+                Some(come)
+            }
+            () = tokio::time::sleep_until(end.into()) => None,
+        }
+    }
+
     /// Whether TTLs are moved.
     pub(super) const fn moves(&self) -> bool {
         matches!(self.kind, ClockKind::Warp)

@@ -46,12 +46,22 @@ impl World {
         if is_subscribe(&message.argv) {
             return Ok(Done::Reply(self.subscribe(message)?));
         }
+        if self.sentinel_is_up(node).is_some() {
+            return Ok(match conn.ask(&message.argv).and_then(|()| conn.answer()) {
+                Ok(value) => Done::Reply(self.sentinel_answered(message, reply_of(value))),
+                Err(_) => Done::Nobody,
+            });
+        }
         self.freeze(node).await?;
         let answer = if waits_for(&message.argv) == Waits::Never {
-            conn.ask(&message.argv)?;
+            // A Sentinel throws out everybody when it changes a node's role.
+            if conn.ask(&message.argv).is_err() && self.is_watched() {
+                return Ok(Done::Nobody);
+            }
             match self.reply(conn, message).await? {
-                Ok(reply) => reply,
-                Err(died) => return Ok(Done::Reply(died)),
+                Some(Ok(reply)) => reply,
+                Some(Err(died)) => return Ok(Done::Reply(died)),
+                None => return Ok(Done::Nobody),
             }
         } else {
             match self.begin_waiting(conn, message).await? {
@@ -79,7 +89,7 @@ impl World {
         let mut answers = Vec::with_capacity(messages.len());
         for (message, conn) in messages.iter().zip(&conns) {
             answers.push(match conn {
-                Some(conn) => Some(self.reply(conn, message).await?),
+                Some(conn) => self.reply(conn, message).await?,
                 None => None,
             });
         }
@@ -102,33 +112,35 @@ impl World {
     }
 
     /// Waits for the reply to a command that was sent, of a script not for ever. `Err`: its script never ended, and the
-    /// server is dead.
-    async fn reply(&self, conn: &Conn, message: &Message) -> Result<Result<Reply, Reply>, Trouble> {
+    /// server is dead. None: the connection had been closed.
+    async fn reply(&self, conn: &Conn, message: &Message) -> Result<Option<Result<Reply, Reply>>, Trouble> {
         let node = &message.node;
         let broken = |error: Broken| Trouble::Environment(format!("{node}: {error}"));
-        if !is_script(&message.argv) {
-            return Ok(Ok(reply_of(conn.answer().map_err(broken)?)));
-        }
-        let mut answer = conn.answer_within(SCRIPT_LIMIT).map_err(broken)?.map(Ok);
-        if answer.is_none() {
-            self.servers.end_script(node).await?;
-            answer = Some(conn.answer());
-        }
-        let is_up = self.servers.is_up(node)?;
+        let scripted = is_script(&message.argv);
+        let answer = if scripted { conn.answer_within(SCRIPT_LIMIT) } else { conn.answer().map(Some) };
+        let answer = match answer {
+            Ok(None) => {
+                self.servers.end_script(node).await?;
+                conn.answer()
+            }
+            Ok(Some(answer)) => Ok(answer),
+            Err(error) => Err(error),
+        };
         match answer {
             // It was killed for a script that had ended: what was slow was the machine.
-            Some(Ok(_)) if !is_up => Err(Trouble::Slip),
-            Some(Ok(value)) => Ok(Ok(reply_of(value))),
+            Ok(_) if scripted && !self.servers.is_up(node)? => Err(Trouble::Slip),
+            Ok(value) => Ok(Some(Ok(reply_of(value)))),
             // How the connection broke differs from run to run, and is nobody's business.
-            Some(Err(_)) | None if !is_up => {
+            Err(_) if scripted && !self.servers.is_up(node)? => {
                 let text = "ERR the script did not end and could not be stopped: the server was killed";
                 let reply = Reply::Error(text.to_owned());
                 self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
                 self.node_died(node);
-                Ok(Err(reply))
+                Ok(Some(Err(reply)))
             }
-            Some(Err(error)) => Err(broken(error)),
-            None => Err(Trouble::Environment(format!("{node} does not answer"))),
+            // A Sentinel throws out everybody when it changes a node's role.
+            Err(_) if self.is_watched() => Ok(None),
+            Err(error) => Err(broken(error)),
         }
     }
 
@@ -210,6 +222,9 @@ impl World {
     /// Opens the connections of all clients that will need one, at the same time: one after another, each would cost the
     /// run a round trip.
     pub(super) fn connect_all(&self, masters: &[String]) -> Result<(), Trouble> {
+        if self.is_watched() {
+            return Ok(()); // they do not know yet where to connect to
+        }
         let asks = |name: &str| {
             self.plan.events.iter().any(|event| {
                 matches!(&event.subject, Subject::Client { client, .. } if client == name)
@@ -230,7 +245,9 @@ impl World {
     /// Forgets every connection to a node that has died.
     pub(super) fn drop_conns(&self, node: &str) {
         for client in self.clients.borrow_mut().iter_mut() {
-            client.conns.remove(node);
+            if client.conns.remove(node).is_some() || client.master == node {
+                client.asked = false;
+            }
             client.queued.remove(node);
         }
     }

@@ -70,9 +70,8 @@ impl World {
         let spec = &self.plan.events[event];
         let Subject::Node(node) = &spec.subject else { return None };
         let (up, role) = {
-            let nodes = self.nodes.borrow();
-            let run = nodes.get(node)?;
-            (run.up, run.role)
+            let run = self.nodes.borrow().get(node).map(|run| (run.up, run.role));
+            run.or_else(|| Some((self.sentinel_is_up(node)?, Role::Replica)))?
         };
         match &spec.what {
             Do::Restart if up => Some(format!("{node} was up")),
@@ -167,6 +166,9 @@ impl World {
     }
 
     async fn happen_to_node(&self, node: &str, what: &Do, lock: Option<usize>) -> Result<(), Trouble> {
+        if self.sentinel_is_up(node).is_some() {
+            return self.sentinel_comes_or_goes(node, matches!(what, Do::Restart)).await;
+        }
         match what {
             Do::Crash { power } => {
                 self.servers.crash(node, if *power { CrashKind::Power } else { CrashKind::Process }).await?;
@@ -271,7 +273,7 @@ impl World {
                 node.clone_into(&mut run.master);
             }
         }
-        self.record(What::NodePromoted { node: node.to_owned(), stays: stays.to_vec() });
+        self.record(What::NodePromoted { node: node.to_owned(), stays: stays.to_vec(), by: None });
         self.arrived(node, &Cause::Promote)?;
         for follower in followers {
             if let Some(run) = self.nodes.borrow_mut().get_mut(&follower) {
@@ -324,7 +326,9 @@ impl World {
                 match (self.client_index(a), self.client_index(b)) {
                     (Some(client), None) => self.change_link(client, b, change, way),
                     (None, Some(client)) => self.change_link(client, a, change, way),
+                    _ if self.change_watch(a, b, change) => {}
                     _ => {
+                        self.follow_by_order(&[a, b]).await?;
                         let follows = |x: &str, y: &str| {
                             self.nodes.borrow().get(x).is_some_and(|run| run.follows.as_deref() == Some(y))
                         };

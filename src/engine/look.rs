@@ -8,6 +8,7 @@ use redis::Value as Raw;
 
 use super::keys::{Look, SeenKey};
 use super::world::{Trouble, World};
+use crate::servers::ServersError;
 use crate::trace::Value;
 
 /// The script that looks, and moves the TTLs under warp.
@@ -54,7 +55,14 @@ impl World {
         let asked: Vec<(&str, redis::Cmd)> =
             nodes.iter().map(|node| (*node, command(node, "EVALSHA", super::clock_script_sha()))).collect();
         let mut seen = Vec::with_capacity(nodes.len());
-        for (node, mut answer) in nodes.iter().zip(self.servers.look_each(&asked, writes)?) {
+        let answers = match self.servers.look_each(&asked, writes) {
+            // A Sentinel has thrown everybody out, and has not said yet what for.
+            Err(ServersError::Lost { node, .. }) if self.is_watched() && self.servers.is_up(&node)? => {
+                return Err(Trouble::Slip);
+            }
+            answers => answers?,
+        };
+        for (node, mut answer) in nodes.iter().zip(answers) {
             if matches!(&answer, Raw::ServerError(error) if error.code() == "NOSCRIPT") {
                 let again = self.servers.look_each(&[(node, command(node, "EVAL", CLOCK))], writes)?;
                 answer = again.into_iter().next().unwrap_or(Raw::Nil);

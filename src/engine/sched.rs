@@ -54,6 +54,9 @@ impl World {
                 break;
             }
             self.refuse_to_run_away()?;
+            if self.hear_sentinels(t).await? {
+                continue;
+            }
             self.go_to(t).await?;
             if expiry.is_some_and(|expiry| expiry <= self.now()) {
                 self.expire().await?;
@@ -71,6 +74,7 @@ impl World {
             self.serve_blocked().await?;
         }
         if let Some(until) = self.until() {
+            while self.hear_sentinels(until).await? {}
             self.go_to(until).await?;
         }
         self.tell_rest();

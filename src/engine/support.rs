@@ -6,10 +6,6 @@ use crate::lesson::{Acquire, AcquireHow, Do, Fence, Plan, ReleaseHow, ServersKin
 #[must_use]
 pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     let mut missing = Missing(Vec::new());
-    match plan.servers.kind {
-        ServersKind::Single | ServersKind::Replicated { .. } | ServersKind::Quorum { .. } => {}
-        ServersKind::Sentinel { .. } => missing.add(plan.servers.span, "servers: sentinel"),
-    }
     for event in &plan.events {
         let span = event.span;
         match &event.what {

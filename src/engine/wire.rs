@@ -128,8 +128,13 @@ impl Ctx {
     }
 
     async fn once(&self, via: Option<&str>, argv: &[String], net: Option<Net>) -> Result<Answer, Trouble> {
-        let usual = || self.world.clients.borrow()[self.client].master.clone();
-        let node = via.map_or_else(usual, str::to_owned);
+        let node = match via {
+            Some(node) => node.to_owned(),
+            None => match self.master().await? {
+                Some(node) => node,
+                None => return Ok(Answer::Refused),
+            },
+        };
         self.exchange(self.send(node, argv.to_vec(), None, net)).await
     }
 
@@ -169,7 +174,7 @@ impl Ctx {
     }
 
     /// Waits for what comes back.
-    async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
+    pub(super) async fn exchange(&self, mut message: Message) -> Result<Answer, Trouble> {
         let world = &self.world;
         let cmd = message.cmd;
         let to_data = message.sql.is_some();
@@ -179,6 +184,7 @@ impl Ctx {
             match world.execute(conn.as_ref(), &message, true).await? {
                 Done::Nobody => {
                     world.record(What::Refused { cmd });
+                    world.thrown_out(self.client, &message.node);
                     return Ok(Answer::Refused);
                 }
                 Done::Waits => kept = conn,

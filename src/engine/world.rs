@@ -17,6 +17,7 @@ use super::keys::{Change, Keys};
 use super::links::Links;
 use super::needs::CompareAndDelete;
 use super::notify::Ear;
+use super::sentinel::Watchers;
 use super::slot::{Slot, Tag};
 use super::token;
 use super::wire::Message;
@@ -111,6 +112,8 @@ pub(super) struct LockRun {
 /// A client.
 pub(super) struct ClientRun {
     pub(super) master: String,
+    /// With Sentinels: it has asked where the master is, and had no reason to ask again.
+    pub(super) asked: bool,
     pub(super) crashed: bool,
     pub(super) main_over: bool,
     pub(super) locks: Vec<LockRun>,
@@ -148,6 +151,7 @@ pub(super) struct World {
     pub(super) clients: RefCell<Vec<ClientRun>>,
     pub(super) events: RefCell<Vec<EventRun>>,
     pub(super) nodes: RefCell<BTreeMap<String, NodeRun>>,
+    pub(super) watchers: RefCell<Watchers>,
     pub(super) keys: RefCell<Keys>,
     /// Keys that are looked at: the locks', and whatever a command has touched.
     pub(super) watched: RefCell<BTreeSet<String>>,
@@ -192,6 +196,7 @@ impl World {
         let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {
             master: master.clone(),
+            asked: false,
             crashed: false,
             main_over: false,
             locks: vec![LockRun::default(); plan.locks.len()],
@@ -206,6 +211,7 @@ impl World {
             clients: RefCell::new(clients.collect()),
             events: RefCell::new(vec![EventRun::default(); plan.events.len()]),
             nodes: RefCell::new(nodes),
+            watchers: RefCell::new(Watchers::of(&servers)),
             watched: RefCell::new(plan.locks.iter().map(|lock| lock.key.clone()).collect()),
             untold: RefCell::new(untold),
             plan,
@@ -289,7 +295,8 @@ impl World {
     }
 
     pub(super) fn is_up(&self, node: &str) -> bool {
-        self.nodes.borrow().get(node).is_some_and(|node| node.up)
+        let is_up = self.nodes.borrow().get(node).map(|node| node.up);
+        is_up.or_else(|| self.sentinel_is_up(node)).unwrap_or(false)
     }
 
     pub(super) fn is_up_master(&self, node: &str) -> bool {

@@ -30,6 +30,7 @@ mod reader;
 pub mod run;
 mod run_lower;
 mod scene;
+mod sentinel;
 pub mod source;
 mod validate;
 mod vocabulary;

@@ -117,6 +117,15 @@ pub struct Plan {
     pub expect: Vec<Expect>,
 }
 
+impl Plan {
+    /// Whether it runs in real time, whatever clock is asked for, so that times differ from run to run: with Sentinels,
+    /// which have clocks of their own.
+    #[must_use]
+    pub const fn is_on_real_clock(&self) -> bool {
+        matches!(self.servers.kind, ServersKind::Sentinel { .. })
+    }
+}
+
 /// `servers:`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Servers {

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::combinations::{self, place};
-use super::expect::{Expect, ExpectTime, Expected};
-use super::model::{At, Do, Event, Plan, ServersKind, Subject, Token};
+use super::expect::ExpectTime;
+use super::model::{At, Do, Event, Plan, Subject, Token};
 use super::reader::Cx;
 use super::scene::Scene;
+use super::sentinel;
 use super::yaml::Node;
 use crate::trace::EventKind;
 
@@ -18,9 +19,7 @@ pub(super) fn plan(cx: &mut Cx, scene: &Scene, plan: &Plan, nodes: &[Node]) {
     watchdogs(cx, plan, nodes);
     order(cx, scene, plan, nodes);
     combinations::check(cx, plan, nodes);
-    if let ServersKind::Sentinel { .. } = plan.servers.kind {
-        plan.expect.iter().for_each(|expect| sentinel(cx, expect));
-    }
+    sentinel::plan(cx, plan, nodes);
 }
 
 fn duplicate_ids(cx: &mut Cx, scene: &Scene) {
@@ -175,13 +174,5 @@ fn order(cx: &mut Cx, scene: &Scene, plan: &Plan, nodes: &[Node]) {
         {
             cx.error(place(node, "token"), "the acquire of this token comes later in the same program");
         }
-    }
-}
-
-/// Sentinels run on the real clock: no time can be exact.
-fn sentinel(cx: &mut Cx, expect: &Expect) {
-    let exact = [expect.at, expect.to].into_iter().any(|time| matches!(time, Some(ExpectTime::At(_))));
-    if exact && matches!(expect.what, Expected::Finding { .. }) {
-        cx.error(expect.span, "with Sentinels no time is exact").help("write a range, `at: [10s, 20s]`");
     }
 }

@@ -54,8 +54,9 @@ const FIXED: [(&str, &str); 17] = [
     ("rdb-del-sync-files", "yes"),
 ];
 
-/// The text of the file. Nothing in it depends on where the folder is: the server runs inside it.
-pub(super) fn text(persistence: Persistence, password: &str) -> String {
+/// The text of the file. Nothing in it depends on where the folder is: the server runs inside it. `replicas` and
+/// `sentinels`: users for those who come as what they are (where there are Sentinels).
+pub(super) fn text(persistence: Persistence, password: &str, replicas: &[String], sentinels: &[String]) -> String {
     let (append_only, sync) = match persistence {
         Persistence::None => ("no", "everysec"),
         Persistence::EverySec => ("yes", "everysec"),
@@ -69,6 +70,18 @@ pub(super) fn text(persistence: Persistence, password: &str) -> String {
     lines.push("user default reset off".to_owned());
     lines.push(format!("user {ADMIN} on >{password} ~* &* +@all"));
     lines.push(format!("user {EYES} on >{password} ~* &* +@all"));
+    for name in replicas {
+        lines.push(format!("user {name} on >{password} resetkeys resetchannels -@all +psync +replconf +ping"));
+    }
+    for name in sentinels {
+        // As Redis's page on Sentinel lists them, but for PUBLISH: what they would tell each other through the nodes goes
+        // through the replication links too, and there it would stand between a lesson's writes. They tell each other the
+        // same on their own connections.
+        lines.push(format!(
+            "user {name} on >{password} resetkeys allchannels -@all +multi +slaveof +ping +exec +subscribe \
+             +config|rewrite +role +info +client|setname +client|kill +script|kill"
+        ));
+    }
     lines.push(format!("masteruser {ADMIN}"));
     lines.push(format!("masterauth {password}"));
     lines.push(String::new());

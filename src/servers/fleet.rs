@@ -56,6 +56,7 @@ impl Fleet {
             pool.iter().rposition(fits).map(|place| pool.remove(place))
         };
         if let Some(mut set) = used
+            && !set.is_spent().await
             && let Ok(Ok(())) = timeout(RENEWAL, set.renew(setup)).await
         {
             return Ok(self.give_out(set));
@@ -100,7 +101,7 @@ pub enum NodeRole {
 #[derive(Debug)]
 pub struct Servers {
     /// Empty only while it is dropped.
-    set: Option<Set>,
+    pub(super) set: Option<Set>,
     pool: Weak<Pool>,
     run: Option<Arc<RunFolder>>,
 }
@@ -109,6 +110,7 @@ impl Drop for Servers {
     fn drop(&mut self) {
         // Without a fleet the set is dropped here, and its processes with it.
         if let (Some(set), Some(pool)) = (self.set.take(), self.pool.upgrade()) {
+            set.stop_sentinels();
             let mut pool = pool.borrow_mut();
             pool.push(set);
             if pool.len() > POOL {
@@ -144,6 +146,9 @@ impl Servers {
     /// # Errors
     /// There is no such node.
     pub fn is_up(&self, node: &str) -> Result<bool, ServersError> {
+        if let Some((_, sentinel)) = self.sentinel(node) {
+            return Ok(sentinel.is_up());
+        }
         let (set, index) = self.at(node)?;
         Ok(set.nodes[index].is_up())
     }
@@ -184,6 +189,10 @@ impl Servers {
     /// # Errors
     /// When it cannot be made sure that everything has left the node.
     pub async fn crash(&self, node: &str, kind: CrashKind) -> Result<(), ServersError> {
+        if let Some((_, sentinel)) = self.sentinel(node) {
+            sentinel.kill();
+            return Ok(());
+        }
         let (set, index) = self.at(node)?;
         set.crash(index, kind).await
     }
@@ -214,6 +223,9 @@ impl Servers {
     /// # Errors
     /// When it does not start, or does not sync.
     pub async fn restart(&self, node: &str) -> Result<(), ServersError> {
+        if let (Some(set), Some((number, _))) = (&self.set, self.sentinel(node)) {
+            return set.restart_sentinel(number).await;
+        }
         let (set, index) = self.at(node)?;
         set.restart(index).await
     }

@@ -9,33 +9,39 @@
 //! | `guard`, `folder`, `process` | children and files that never outlive this process |
 //! | `config`, `acl` | what a server is set to, and what a lesson may do there |
 //! | `connection`, `socket` | connections that never repair themselves |
-//! | `clients` | how a lesson's clients get in |
 //! | `log` | what a power failure leaves of what was written |
 //! | `node`, `set` | one server, and those that belong together: crash, restart, renewal |
 //! | `relay`, `replication` | the replication link, and who follows whom through it |
+//! | `front` | the one address of a node, and who comes there (with Sentinels) |
+//! | `sentinel`, `watched` | a Sentinel, and what Sentinels make of the nodes |
+//! | `callers` | the connections of a lesson's clients |
 //! | `fleet` | what others use |
 
 mod acl;
 mod binary;
-mod clients;
+mod callers;
 mod config;
 mod connection;
 mod error;
 mod fleet;
 mod folder;
+mod front;
 mod guard;
 mod log;
 mod node;
 mod process;
 mod relay;
 mod replication;
+mod sentinel;
 mod set;
 mod socket;
+mod watched;
 
 pub use binary::{BINARY_VARIABLE, Binary};
 pub use connection::{Conn, KeyEvent, Observer, Subscriber};
 pub use error::{Broken, ConnectError, ServersError};
 pub use fleet::{Fleet, NodeRole, Servers};
+pub use sentinel::{MASTER_NAME, SentinelNews};
 pub use set::ScriptEnd;
 
 /// Which processes there are.
@@ -52,6 +58,11 @@ pub enum Shape {
     Quorum {
         /// How many.
         nodes: u8,
+    },
+    /// As [`Shape::Replicated`], with three Sentinels `s1`–`s3` that watch it and change it by themselves.
+    Sentinel {
+        /// How many replicas.
+        replicas: u8,
     },
 }
 

@@ -11,10 +11,11 @@ use tokio::time::{Instant, sleep};
 
 use super::Persistence;
 use super::binary::Binary;
-use super::config::ADMIN;
+use super::config::{self, ADMIN};
 use super::connection::{Door, Observer};
 use super::error::ServersError;
 use super::folder::RunFolder;
+use super::front::Front;
 use super::log::LogEnd;
 use super::process::{Home, Process};
 use super::relay::Relay;
@@ -53,8 +54,10 @@ pub(super) enum Mode {
 pub(super) struct Base {
     /// The master's replication offset …
     pub(super) offset: i64,
-    /// … when the relay had read so many bytes.
+    /// … when the relay had read so many bytes …
     pub(super) bytes: u64,
+    /// … of so many connections.
+    pub(super) connections: u64,
 }
 
 impl Base {
@@ -79,22 +82,25 @@ pub(super) struct Node {
     observer: RefCell<Option<Rc<Observer>>>,
     pub(super) role: Cell<Role>,
     pub(super) mode: Cell<Mode>,
-    pub(super) relay: RefCell<Option<Rc<Relay>>>,
+    pub(super) relay: RefCell<Option<Arc<Relay>>>,
+    /// Its one address, where others look for it by that (with Sentinels).
+    pub(super) front: Option<Front>,
     pub(super) base: Cell<Base>,
     /// How much of the log of commands is on disk for certain.
     flushed: RefCell<Option<LogEnd>>,
 }
 
 impl Node {
-    /// A node that is down. `password`: the engine's.
+    /// A node that is down. `password`: the engine's. `users`: replicas and Sentinels that come as what they are.
     pub(super) fn new(
         run: &Arc<RunFolder>,
         name: String,
         role: Role,
         persistence: Persistence,
         password: &str,
+        users: (&[String], &[String]),
     ) -> Result<Self, ServersError> {
-        let home = Home::new(run, persistence, password)?;
+        let home = Home::new(run, persistence, config::text(persistence, password, users.0, users.1))?;
         let door = Door { socket: home.socket(), password: password.to_owned() };
         Ok(Self {
             name,
@@ -105,6 +111,7 @@ impl Node {
             role: Cell::new(role),
             mode: Cell::new(Mode::Open),
             relay: RefCell::default(),
+            front: None,
             base: Cell::default(),
             flushed: RefCell::default(),
         })
@@ -135,7 +142,7 @@ impl Node {
 
     /// Starts the process; [`Node::ready`] waits for it. Two steps, so that several nodes can start at once.
     pub(super) fn spawn(&self, binary: &Binary) -> Result<(), ServersError> {
-        *self.process.borrow_mut() = Some(self.home.start(&binary.path)?);
+        *self.process.borrow_mut() = Some(self.home.start(&binary.path, &[])?);
         Ok(())
     }
 
@@ -185,18 +192,42 @@ impl Node {
         self.observer.borrow().clone().ok_or_else(|| ServersError::Down(self.name.clone()))
     }
 
+    /// Makes the engine's connection anew, where a Sentinel has closed it: it throws out everybody when it changes a
+    /// node's role.
+    pub(super) async fn reconnect(&self) -> Result<(), ServersError> {
+        let observer = self.observer()?;
+        if observer.send(&redis::cmd("PING")).await.is_ok() && observer.events().is_ok() {
+            return Ok(());
+        }
+        let observer =
+            Observer::open(&self.door).await.map_err(|error| self.refused("connecting", &error.to_string()))?;
+        *self.observer.borrow_mut() = Some(Rc::new(observer));
+        Ok(())
+    }
+
+    /// Whether the server has left its configuration as it was written for it.
+    pub(super) fn has_own_config(&self) -> bool {
+        self.home.has_own_config()
+    }
+
     /// A client for further connections as the engine's user.
     pub(super) fn admin(&self) -> Result<redis::Client, ServersError> {
         self.door.client(ADMIN).map_err(|error| self.refused("connecting", &error.to_string()))
     }
 
-    pub(super) fn relay(&self) -> Option<Rc<Relay>> {
+    pub(super) fn relay(&self) -> Option<Arc<Relay>> {
         self.relay.borrow().clone()
     }
 
-    /// Sends a command of the engine's own; an error reply is an error.
+    /// Sends a command of the engine's own (one that may as well be sent twice); an error reply is an error.
     pub(super) async fn ask(&self, command: &Cmd) -> Result<Value, ServersError> {
-        let reply = self.observer()?.send(command).await.map_err(ServersError::lost(&self.name))?;
+        let mut reply = self.observer()?.send(command).await;
+        if reply.is_err() && self.front.is_some() {
+            // A Sentinel may have thrown us out.
+            self.reconnect().await?;
+            reply = self.observer()?.send(command).await;
+        }
+        let reply = reply.map_err(ServersError::lost(&self.name))?;
         match reply {
             Value::ServerError(error) => Err(self.refused(&spelled(command), &error.to_string())),
             reply => Ok(reply),

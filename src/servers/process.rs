@@ -23,21 +23,38 @@ const LAST_LINES: usize = 6;
 pub(super) struct Home {
     path: PathBuf,
     persistence: Persistence,
+    /// What stands in the configuration as we have written it.
+    config: String,
     // The folder around this one is removed when nobody lives in it any more.
     _run: Arc<RunFolder>,
 }
 
 impl Home {
     /// Makes the folder and writes the server's configuration.
-    pub(super) fn new(run: &Arc<RunFolder>, persistence: Persistence, password: &str) -> Result<Self, ServersError> {
-        let path = run.subfolder()?;
-        let file = path.join(config::CONFIG);
-        let written =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file).and_then(|mut file| {
-                std::io::Write::write_all(&mut file, config::text(persistence, password).as_bytes())
-            });
+    pub(super) fn new(run: &Arc<RunFolder>, persistence: Persistence, config: String) -> Result<Self, ServersError> {
+        let mut home = Self { path: run.subfolder()?, persistence, config: String::new(), _run: Arc::clone(run) };
+        home.configure(config)?;
+        Ok(home)
+    }
+
+    /// Writes another configuration, for the next start.
+    pub(super) fn configure(&mut self, config: String) -> Result<(), ServersError> {
+        let file = self.path.join(config::CONFIG);
+        let written = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&file)
+            .and_then(|mut file| std::io::Write::write_all(&mut file, config.as_bytes()));
         written.map_err(|source| ServersError::io(format!("write {}", file.display()), source))?;
-        Ok(Self { path, persistence, _run: Arc::clone(run) })
+        self.config = config;
+        Ok(())
+    }
+
+    /// Whether the configuration is as it was written: Sentinels make servers rewrite theirs.
+    pub(super) fn has_own_config(&self) -> bool {
+        fs::read_to_string(self.path.join(config::CONFIG)).is_ok_and(|text| text == self.config)
     }
 
     /// How far the server's log of commands goes, if it keeps one.
@@ -50,8 +67,8 @@ impl Home {
         self.path.join(config::SOCKET)
     }
 
-    /// Starts the program in this folder. It is not ready yet when this returns.
-    pub(super) fn start(&self, program: &Path) -> Result<Process, ServersError> {
+    /// Starts the program in this folder, with `arguments` after the configuration. It is not ready yet when this returns.
+    pub(super) fn start(&self, program: &Path, arguments: &[&str]) -> Result<Process, ServersError> {
         // A stale socket would answer "refused", which is what a node that is down should do; but the wait for the new
         // process is simpler when the file is not there until it listens.
         let _ = fs::remove_file(self.socket());
@@ -63,7 +80,7 @@ impl Home {
         let log = OpenOptions::new().append(true).create(true).mode(0o600).open(self.path.join(LOG)).map_err(failed)?;
         let errors = log.try_clone().map_err(failed)?;
         let mut command = guard::guarded(program).map_err(failed)?;
-        command.arg(config::CONFIG).current_dir(&self.path).stdout(log).stderr(errors);
+        command.arg(config::CONFIG).args(arguments).current_dir(&self.path).stdout(log).stderr(errors);
         // Not in the server's business, and some of it changes what the server does or prints.
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("LC_ALL", "C");
         let child = command.spawn().map_err(failed)?;

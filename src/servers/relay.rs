@@ -6,7 +6,9 @@
 //!
 //! A relay serves one connection of its replica and refuses all others: a replica whose link was cut tries again every
 //! second by itself, and must come back only when the lesson says so. For the same reason the port stays bound until
-//! the replica has been told another one.
+//! the replica has been told another one. (Behind the one address of a node, see `front`, a relay is handed its
+//! connections; there it goes on with the next when its replica closes one, since a replica that is told to follow the
+//! same address again does so.)
 
 use std::collections::VecDeque;
 use std::io;
@@ -15,7 +17,7 @@ use std::path::PathBuf;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
 /// No watermark: everything passes.
@@ -41,8 +43,10 @@ pub(super) struct Progress {
     pub(super) delivered: u64,
     /// Bytes in memory.
     pub(super) kept: u64,
-    /// Nothing will pass any more.
+    /// Nothing will pass any more (behind a front: until the replica comes back).
     pub(super) ended: bool,
+    /// How many connections there have been.
+    pub(super) connections: u64,
 }
 
 /// One replica's way to its master. Dropping it closes everything.
@@ -51,6 +55,8 @@ pub(super) struct Relay {
     port: u16,
     control: watch::Sender<Control>,
     progress: watch::Receiver<Progress>,
+    /// Where connections are handed in.
+    hands: Option<mpsc::UnboundedSender<(TcpStream, UnixStream)>>,
     task: JoinHandle<()>,
 }
 
@@ -63,7 +69,23 @@ impl Relay {
         let (control, orders) = watch::channel(Control { limit: OPEN, lost: false, cut: false });
         let (report, progress) = watch::channel(Progress { read: counted, delivered: counted, ..Progress::default() });
         let task = tokio::spawn(serve(listener, master, orders, report));
-        Ok(Self { port, control, progress, task })
+        Ok(Self { port, control, progress, hands: None, task })
+    }
+
+    /// A relay that is handed its connections, both ends at once.
+    pub(super) fn handed(counted: u64) -> Self {
+        let (control, orders) = watch::channel(Control { limit: OPEN, lost: false, cut: false });
+        let (report, progress) = watch::channel(Progress { read: counted, delivered: counted, ..Progress::default() });
+        let (hands, handed) = mpsc::unbounded_channel();
+        let task = tokio::spawn(serve_handed(handed, orders, report));
+        Self { port: 0, control, progress, hands: Some(hands), task }
+    }
+
+    /// A replica has come, and this is its way to the master. A relay that has ended closes both.
+    pub(super) fn hand(&self, replica: TcpStream, master: UnixStream) {
+        if let Some(hands) = &self.hands {
+            let _ = hands.send((replica, master));
+        }
     }
 
     /// Where the replica finds it.
@@ -127,15 +149,52 @@ async fn serve(
         && let Ok(master) = UnixStream::connect(&master).await
     {
         tokio::select! {
-            () = pass(replica, master, &mut orders, &report) => {}
+            _ = pass(replica, master, &mut orders, &report) => {}
             () = refuse(&listener) => {}
         }
     }
+    end(&report);
+    refuse(&listener).await;
+}
+
+async fn serve_handed(
+    mut handed: mpsc::UnboundedReceiver<(TcpStream, UnixStream)>,
+    mut orders: watch::Receiver<Control>,
+    report: watch::Sender<Progress>,
+) {
+    loop {
+        let pair = tokio::select! {
+            pair = handed.recv() => pair,
+            _ = orders.wait_for(|orders| orders.cut) => None,
+        };
+        let Some((replica, master)) = pair else { break };
+        report.send_modify(|progress| {
+            progress.ended = false;
+            progress.connections += 1;
+        });
+        if pass(replica, master, &mut orders, &report).await != Ended::ByReplica {
+            break;
+        }
+        end(&report);
+    }
+    end(&report);
+    // From here on what is handed in is closed: the receiver is gone.
+}
+
+fn end(report: &watch::Sender<Progress>) {
     report.send_modify(|progress| {
         progress.ended = true;
         progress.kept = 0;
     });
-    refuse(&listener).await;
+}
+
+/// Why nothing passes any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The replica has closed its end.
+    ByReplica,
+    /// The master is gone, or the link was cut.
+    ForGood,
 }
 
 async fn accept(listener: &TcpListener) -> TcpStream {
@@ -163,7 +222,7 @@ async fn pass(
     mut master: UnixStream,
     orders: &mut watch::Receiver<Control>,
     report: &watch::Sender<Progress>,
-) {
+) -> Ended {
     let (mut from_replica, mut to_replica) = replica.split();
     let (mut from_master, mut to_master) = master.split();
     let mut kept = VecDeque::new();
@@ -172,7 +231,7 @@ async fn pass(
     loop {
         let order = *orders.borrow_and_update();
         if order.cut {
-            return;
+            return Ended::ForGood;
         }
         if order.lost && !kept.is_empty() {
             kept.clear();
@@ -180,14 +239,14 @@ async fn pass(
         }
         let open = order.limit == OPEN;
         if !master_lives && open && kept.is_empty() {
-            return;
+            return Ended::ForGood;
         }
         let room = order.limit.saturating_sub(report.borrow().delivered);
         let passable = kept.as_slices().0;
         let passable = &passable[..passable.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
         tokio::select! {
             told = orders.changed() => if told.is_err() {
-                return;
+                return Ended::ForGood;
             },
             read = from_master.read(&mut down), if master_lives => match read {
                 Ok(0) | Err(_) => master_lives = false,
@@ -209,14 +268,14 @@ async fn pass(
                         progress.kept = kept.len() as u64;
                     });
                 }
-                _ => return,
+                _ => return Ended::ByReplica,
             },
             read = from_replica.read(&mut up) => match read {
                 Ok(count) if count > 0 => {
                     // A dead master hears nothing; its end of the link says so when it is read.
                     let _ = to_master.write_all(&up[..count]).await;
                 }
-                _ => return,
+                _ => return Ended::ByReplica,
             },
         }
     }

@@ -3,7 +3,7 @@
 //! Every wait here is a barrier on something that certainly comes: an offset, an end. The only sleeps are between two
 //! looks while Redis syncs, which takes milliseconds.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use redis::Value;
 use tokio::time::{sleep, timeout};
@@ -24,10 +24,15 @@ impl Set {
     /// Makes `replica` follow `master` through a new, open link, and waits until it has everything. Whatever was in the
     /// old link is lost.
     pub(super) async fn attach(&self, replica: usize, master: usize) -> Result<(), ServersError> {
-        let node = &self.nodes[replica];
         self.nodes[master].observer()?;
         let old = self.link(replica, master).await?;
         drop(old);
+        self.wait_synced(replica, master).await
+    }
+
+    /// Waits until a replica has everything, and notes where its link stands then.
+    pub(super) async fn wait_synced(&self, replica: usize, master: usize) -> Result<(), ServersError> {
+        let node = &self.nodes[replica];
         let synced = timeout(PATIENCE, self.synced(node, &self.nodes[master])).await;
         let base = synced.unwrap_or_else(|_| {
             Err(ServersError::Stuck(format!("{} has synced with {}", node.name, self.nodes[master].name)))
@@ -67,21 +72,32 @@ impl Set {
 
     /// A new relay and `REPLICAOF`. The old relay is handed back: its port must stay taken until the replica knows the
     /// new one.
-    async fn link(&self, replica: usize, master: usize) -> Result<Option<Rc<Relay>>, ServersError> {
+    async fn link(&self, replica: usize, master: usize) -> Result<Option<Arc<Relay>>, ServersError> {
         let node = &self.nodes[replica];
         let counted = node.relay().map_or(0, |relay| relay.progress().read);
-        let relay = Relay::start(self.nodes[master].socket(), counted)
-            .await
-            .map_err(|source| ServersError::io("open a port for the replication link", source))?;
-        let port = relay.port();
-        let old = node.relay.replace(Some(Rc::new(relay)));
+        let mut pipeline = redis::pipe();
+        let relay = if let Some(front) = &self.nodes[master].front {
+            // The master has one address for all. Redis takes the same address again for a wish that is fulfilled already,
+            // so its replica is a master in between, which nobody sees.
+            pipeline.cmd("MULTI").cmd("REPLICAOF").arg("NO").arg("ONE");
+            pipeline.cmd("REPLICAOF").arg("127.0.0.1").arg(front.port()).cmd("EXEC");
+            front.new_link(&node.name, counted)
+        } else {
+            let relay = Relay::start(self.nodes[master].socket(), counted)
+                .await
+                .map_err(|source| ServersError::io("open a port for the replication link", source))?;
+            // A new port each time, for the same reason.
+            pipeline.cmd("REPLICAOF").arg("127.0.0.1").arg(relay.port());
+            Arc::new(relay)
+        };
+        let old = node.relay.replace(Some(relay));
         node.role.set(Role::ReplicaOf(master));
         node.mode.set(Mode::Open);
-        let mut command = redis::cmd("REPLICAOF");
-        // A new port each time: Redis takes the same address again for a wish that is fulfilled already.
-        command.arg("127.0.0.1").arg(port);
-        node.ask(&command).await?;
-        Ok(old)
+        let replies = node.observer()?.pipeline(&pipeline).await.map_err(ServersError::lost(&node.name))?;
+        match replies.iter().find_map(|reply| if let Value::ServerError(error) = reply { Some(error) } else { None }) {
+            Some(error) => Err(node.refused("REPLICAOF", &error.to_string())),
+            None => Ok(old),
+        }
     }
 
     /// Waits until the replica is connected and has all that its master has written.
@@ -96,9 +112,9 @@ impl Set {
             let there = replica_offset(replica).await?;
             let bytes = relay.progress().read;
             if Some(before) == there && master_offset(master).await? == before {
-                break Base { offset: before, bytes };
+                break Base { offset: before, bytes, connections: relay.progress().connections };
             }
-            if relay.progress().ended {
+            if relay.progress().ended && master.front.is_none() {
                 return Err(ServersError::Stuck(format!("{} stays connected", replica.name)));
             }
         };
@@ -179,6 +195,10 @@ impl Set {
         let master = &self.nodes[master];
         if !master.is_up() || relay.progress().ended {
             return Ok(relay.progress().read);
+        }
+        if relay.progress().connections != node.base.get().connections && node.mode.get() == Mode::Open {
+            // The replica has come back by itself; what was said at the beginning is not in the master's stream.
+            self.wait_synced(replica, self.index(&master.name)?).await?;
         }
         let target = node.base.get().bytes_at(master_offset(master).await?);
         let read = timeout(PATIENCE, relay.until(|progress| progress.read >= target)).await;

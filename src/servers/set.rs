@@ -8,6 +8,7 @@ use tokio::time::{sleep, timeout};
 use super::binary::Binary;
 use super::error::ServersError;
 use super::node::{LOOK_AGAIN, Mode, Node, PATIENCE, Role, info_says};
+use super::watched::Watch;
 use super::{CrashKind, Persistence, Setup, Shape, acl, config};
 
 /// How long a server with an endless script may take to hear `SCRIPT KILL`. One that is inside a single function of Lua's
@@ -29,11 +30,14 @@ pub enum ScriptEnd {
 /// The nodes of one topology.
 #[derive(Debug)]
 pub(super) struct Set {
-    binary: Binary,
+    pub(super) binary: Binary,
+    pub(super) run: std::sync::Arc<super::folder::RunFolder>,
     pub(super) shape: Shape,
     pub(super) persistence: Persistence,
     pub(super) nodes: Vec<Node>,
-    lesson: Lesson,
+    pub(super) lesson: Lesson,
+    /// The Sentinels, where there are any.
+    pub(super) watch: Watch,
 }
 
 /// Whom the servers let in beside the engine: changes with each lesson.
@@ -58,26 +62,35 @@ impl Set {
     ) -> Result<Self, ServersError> {
         // One password for the set: replicas need that of their master, whoever it will be.
         let password = password();
-        let node = |name: String, role| Node::new(run, name, role, setup.persistence, &password);
+        let names = |letter: char, count: u8| (1..=count).map(move |number| format!("{letter}{number}"));
+        let (mut users, mut sentinels) = (Vec::new(), Vec::new());
+        if let Shape::Sentinel { replicas } = setup.shape {
+            users.push("m".to_owned());
+            users.extend(names('r', replicas));
+            sentinels.extend((1..=super::sentinel::COUNT).map(|number| format!("s{number}")));
+        }
+        let node = |name: String, role| Node::new(run, name, role, setup.persistence, &password, (&users, &sentinels));
         let nodes = match setup.shape {
             Shape::Single => vec![node("redis".to_owned(), Role::Master)?],
-            Shape::Replicated { replicas } => {
+            Shape::Replicated { replicas } | Shape::Sentinel { replicas } => {
                 let mut nodes = vec![node("m".to_owned(), Role::Master)?];
-                for number in 1..=replicas {
-                    nodes.push(node(format!("r{number}"), Role::ReplicaOf(0))?);
+                for name in names('r', replicas) {
+                    nodes.push(node(name, Role::ReplicaOf(0))?);
                 }
                 nodes
             }
             Shape::Quorum { nodes } => {
-                (1..=nodes).map(|number| node(format!("n{number}"), Role::Master)).collect::<Result<_, _>>()?
+                names('n', nodes).map(|name| node(name, Role::Master)).collect::<Result<_, _>>()?
             }
         };
         Ok(Self {
             binary: binary.clone(),
+            run: std::sync::Arc::clone(run),
             shape: setup.shape,
             persistence: setup.persistence,
             nodes,
             lesson: Lesson::default(),
+            watch: Watch::default(),
         })
     }
 
@@ -94,6 +107,7 @@ impl Set {
     /// first, then what is in the servers.
     pub(super) async fn renew(&mut self, setup: &Setup) -> Result<(), ServersError> {
         self.lesson = Lesson { password: password(), keys: setup.keys.clone(), config: setup.config.clone() };
+        self.get_addresses().await?;
         let fresh: Vec<bool> = self.nodes.iter().map(|node| !node.is_up()).collect();
         for node in self.nodes.iter().filter(|node| !node.is_up()) {
             node.spawn(&self.binary)?;
@@ -101,6 +115,7 @@ impl Set {
         for (node, _) in self.nodes.iter().zip(&fresh).filter(|(_, fresh)| **fresh) {
             node.ready().await?;
         }
+        self.name_replicas().await?;
         if self.nodes[0].role.get() != Role::Master {
             self.make_master(0).await?;
         }
@@ -128,7 +143,7 @@ impl Set {
             // What this itself has caused is nobody's business.
             node.observer()?.events().map_err(ServersError::lost(&node.name))?;
         }
-        Ok(())
+        self.start_sentinels().await
     }
 
     /// Throws out everybody and everything, and lets the lesson's user in.
@@ -312,6 +327,7 @@ impl Set {
         }
         node.spawn(&self.binary)?;
         node.ready().await?;
+        self.keep_place(index).await?;
         self.send_all(node, redis::pipe()).await?;
         self.configure(node).await?;
         match node.role.get() {

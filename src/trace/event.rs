@@ -305,9 +305,24 @@ pub enum What {
     /// A node came back, in this role.
     NodeRestarted { node: String, role: Role },
     /// A node became a master; clients talk to it from now on, except `stays`.
-    NodePromoted { node: String, stays: Vec<String> },
+    /// `by`: the Sentinel that told of it, where nobody did it by hand.
+    NodePromoted {
+        node: String,
+        stays: Vec<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// A node follows `master` from now on.
     NodeDemoted { node: String, master: String },
+    /// A client has asked a Sentinel, and talks to this node from now on.
+    ClientFollows { client: String, node: String },
+    /// A Sentinel says, in its own words (`+sdown`, `+odown`, …), what it has noticed or done; `restarted`: it is back.
+    SentinelSays {
+        sentinel: String,
+        event: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        about: Option<String>,
+    },
     /// A link changed, or the bytes waiting in it did. Ends are names of clients or nodes. `held`: bytes (replication)
     /// or messages (clients) that wait in it.
     Link { a: String, b: String, state: LinkState, held: u64 },

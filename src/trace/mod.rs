@@ -14,6 +14,7 @@ pub mod jsonl;
 pub mod key;
 pub mod reply;
 pub mod state;
+mod steady;
 pub mod text;
 pub mod time;
 pub mod timeline;

@@ -177,7 +177,12 @@ impl State {
                     node.role = *role;
                 }
             }
-            What::NodePromoted { node, stays } => self.promoted(node, stays),
+            What::ClientFollows { client, node } => {
+                if let Some(client) = self.clients.get_mut(client) {
+                    node.clone_into(&mut client.master);
+                }
+            }
+            What::NodePromoted { node, stays, .. } => self.promoted(node, stays),
             What::NodeDemoted { node, master } => {
                 if let Some(node) = self.nodes.get_mut(node) {
                     node.role = Role::Replica;

@@ -3,6 +3,7 @@
 mod commands;
 mod data;
 mod findings;
+mod sentinels;
 mod waiting;
 
 pub use commands::{command, data_reply, reply_text, sent, short_value, without_token};
@@ -160,6 +161,9 @@ impl Narrator<'_> {
             What::TaskEnded { client, task } if task == "main" => ("story.ended", vec![("who", client.clone())]),
             What::NodeCrashed { node } => ("story.node_crashed", vec![("node", node.clone())]),
             What::NodeRestarted { node, .. } => ("story.node_restarted", vec![("node", node.clone())]),
+            What::NodePromoted { by: Some(_), .. } | What::ClientFollows { .. } | What::SentinelSays { .. } => {
+                return sentinels::sentence(ui, what);
+            }
             What::NodePromoted { node, .. } => ("story.promoted", vec![("node", node.clone())]),
             What::NodeDemoted { node, master } => {
                 ("story.demoted", vec![("node", node.clone()), ("master", master.clone())])

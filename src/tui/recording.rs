@@ -180,6 +180,7 @@ fn log(trace: &Trace, findings: &[Finding]) -> Vec<LogLine> {
             | What::NodeCrashed { .. }
             | What::NodeRestarted { .. }
             | What::NodePromoted { .. }
+            | What::SentinelSays { .. }
             | What::NodeDemoted { .. }
             | What::News { .. }
             | What::EventNotRun { .. } => LogKind::Record,

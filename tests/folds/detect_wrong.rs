@@ -124,7 +124,7 @@ fn failover(promoted: u64, replica_has_it: bool, stays: &[&str]) -> Hand {
     }
     run.at(2_000).rec(What::NodeCrashed { node: "m".to_owned() });
     let stays = stays.iter().map(|name| (*name).to_owned()).collect();
-    run.at(promoted).rec(What::NodePromoted { node: "r1".to_owned(), stays });
+    run.at(promoted).rec(What::NodePromoted { node: "r1".to_owned(), stays, by: None });
     run
 }
 

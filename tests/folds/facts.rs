@@ -79,7 +79,7 @@ fn past_the_end_nothing_is_so() {
 fn two_masters_can_have_two_holders_and_a_node_can_be_asked() {
     let mut run = Hand::replicated(&["A", "B"]);
     run.grant("A");
-    run.at(3_000).rec(What::NodePromoted { node: "r1".to_owned(), stays: vec!["A".to_owned()] });
+    run.at(3_000).rec(What::NodePromoted { node: "r1".to_owned(), stays: vec!["A".to_owned()], by: None });
     let by_b = Cause::Command { cmd: 9, client: "B".to_owned() };
     run.at(4_000).key_on("r1", LOCK, KeyOp::Created, by_b, Some(Hand::value("B", Some(14_000))));
     run.at(5_000);

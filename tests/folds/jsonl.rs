@@ -45,7 +45,10 @@ fn everything() -> Trace {
     run.rec(What::ClientResumed { client: name("A"), task: None }).crash("B");
     run.rec(What::NodeCrashed { node: name("m") });
     run.rec(What::NodeRestarted { node: name("m"), role: Role::Replica });
-    run.rec(What::NodePromoted { node: name("r1"), stays: vec![name("A")] });
+    run.rec(What::NodePromoted { node: name("r1"), stays: vec![name("A")], by: None });
+    run.rec(What::SentinelSays { sentinel: name("s2"), event: name("+sdown"), about: Some(name("m")) });
+    run.rec(What::NodePromoted { node: name("r1"), stays: Vec::new(), by: Some(name("s2")) });
+    run.rec(What::ClientFollows { client: name("A"), node: name("r1") });
     run.rec(What::NodeDemoted { node: name("m"), master: name("r1") });
     for state in [LinkState::Open, LinkState::Held, LinkState::Cut, LinkState::Slow { by: LessonTime(3) }] {
         run.rec(What::Link { a: name("m"), b: name("r1"), state, held: 33 });

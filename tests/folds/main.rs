@@ -14,3 +14,4 @@ mod notes;
 mod plan;
 mod quorum;
 mod shared;
+mod steady;

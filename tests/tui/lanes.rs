@@ -42,7 +42,7 @@ fn failover() -> Trace {
         record(6_000, tick(Outcome::Renewed)),
         record(6_000, link(LinkState::Held, 137)),
         record(8_000, What::NodeCrashed { node: "m".to_owned() }),
-        record(8_500, What::NodePromoted { node: "r1".to_owned(), stays: Vec::new() }),
+        record(8_500, What::NodePromoted { node: "r1".to_owned(), stays: Vec::new(), by: None }),
         record(9_000, tick(Outcome::Lost)),
         record(9_000, works(false)),
         record(12_000, What::End),

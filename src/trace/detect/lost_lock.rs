@@ -59,7 +59,8 @@ impl LostLock {
 /// What kind of loss this record could be.
 const fn reason(step: &Step<'_>) -> Option<&'static str> {
     match &step.record.what {
-        What::NodePromoted { .. } => Some("promote"),
+        // It goes to the new master only now.
+        What::NodePromoted { .. } | What::ClientFollows { .. } => Some("promote"),
         What::NodeDemoted { .. } => Some("demote"),
         What::Key { cause, .. } => match cause {
             Cause::Restart => Some("restart"),

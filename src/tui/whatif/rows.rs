@@ -122,7 +122,8 @@ impl Moment<'_> {
             return;
         }
         rows.push(self.happens(to(), Happening::Crash));
-        if node.role == Role::Replica {
+        // With Sentinels nobody promotes by hand.
+        if node.role == Role::Replica && !self.plan.is_on_real_clock() {
             rows.push(self.happens(to(), Happening::Promote));
         }
     }
