@@ -48,7 +48,8 @@ impl Cx {
         &mut errors[last]
     }
 
-    fn is_full(&self) -> bool {
+    /// Nobody will read any further error.
+    pub fn is_full(&self) -> bool {
         self.errors.len() >= MOST
     }
 
