@@ -83,8 +83,9 @@ fn entry(text: &str, line: usize) -> String {
     let depth = |line: &str| line.len() - line.trim_start().len();
     let upto = &lines[..line.min(lines.len())];
     let first = upto.iter().rposition(|line| line.trim_start().starts_with("- ")).unwrap_or(0);
-    let rest = lines[first + 1..].iter().take_while(|line| depth(line) > depth(lines[first]));
-    [lines[first]].into_iter().chain(rest.copied()).collect::<Vec<_>>().join(" ")
+    let own = lines.get(first).map_or(0, |line| depth(line));
+    let rest = lines.iter().skip(first + 1).take_while(|line| depth(line) > own);
+    lines.get(first).into_iter().chain(rest).copied().collect::<Vec<_>>().join(" ")
 }
 
 /// The actions and happenings, and the expectations, that an entry writes.

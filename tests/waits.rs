@@ -4,7 +4,6 @@
 
 mod common;
 
-use lockscope::engine::unsupported;
 use lockscope::lesson::{self, Plan, Source};
 use lockscope::trace::Verdict;
 
@@ -36,38 +35,4 @@ expect: []
     let waits = "its client was still waiting when the run ended";
     assert_eq!(unrun, [(10, waits), (11, waits)]);
     assert_eq!(judgement.verdict, Verdict::Inconclusive);
-}
-
-#[test]
-fn messages_are_for_one_server_so_far() {
-    let several = plan(
-        r"
-servers: replicated
-clients: [A]
-events:
-  - {client: A, do: acquire, wait: {notify: {}}}
-  - {client: A, do: release, publish: true}
-verdict: held
-expect: []
-",
-    );
-    let own = plan(
-        r#"
-clients: [A]
-events:
-  - {client: A, do: acquire, wait: {notify: {}}}
-  - {client: A, do: release, run: "DEL {key}", publish: true}
-verdict: held
-expect: []
-"#,
-    );
-    let refused = |plan: &Plan| unsupported(plan).into_iter().map(|(_, what)| what).collect::<Vec<_>>();
-    assert_eq!(
-        refused(&several),
-        [
-            "`wait: notify` with several servers cannot be run yet",
-            "`publish: true` with several servers cannot be run yet"
-        ]
-    );
-    assert_eq!(refused(&own), ["`publish: true` with `run` (write a PUBLISH of your own) cannot be run yet"]);
 }
