@@ -103,7 +103,7 @@ const WORDS: &str = "
     reentrant permits order any fifo mode unfair first second
     how via set_nx_px setnx setnx_expire gap run ok_if lua args token unique fixed parts of accept_own wait deadline stop ignore
     validity unchecked checked measured_from send first_try too_late
-    notify recheck subscribe_after cap publish retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
+    notify recheck subscribe_after cap publish queue entry refresh retry every jitter backoff max same new watchdog max_renewals max_total on_loss on_error die arms_on grant
     pexpire_if_mine pexpire set set_if_free_or_mine del get_del delex stays by way both request
     choices text if otherwise predict model hint why drop add insert_before insert_after times end
     resources log once min read write begin commit rollback isolation committed snapshot resource add append guard fence version at_least
@@ -116,7 +116,6 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    queue
     sentinel
 ";
 

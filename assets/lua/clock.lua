@@ -17,6 +17,7 @@ for i = 2, #KEYS do
     for _, part in ipairs(redis.call('HGETALL', key)) do seen[#seen + 1] = part end
   elseif kind == 'list' then
     seen[3] = redis.call('LLEN', key)
+    for _, part in ipairs(redis.call('LRANGE', key, 0, 99)) do seen[#seen + 1] = part end
   elseif kind == 'set' then
     seen[3] = redis.call('SCARD', key)
   elseif kind == 'zset' then

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::agenda::{Class, Hanging, file_order};
+use super::queue::is_grant;
 use super::slot::{SlotKind, Tag};
 use super::wire::{Ctx, LateGrant};
 use super::world::{Trouble, World};
@@ -54,10 +55,8 @@ impl World {
 
     /// A granting reply has come that nobody waits for any more; where the watchdog is armed by the reply, it starts.
     pub(super) fn late_grant(self: &Rc<Self>, client: usize, late: LateGrant, reply: &Reply) {
-        if !matches!(reply, Reply::Status(_) | Reply::Int(1..)) {
-            return;
-        }
         if let Do::Acquire(acquire) = &self.plan.events[late.event].what
+            && is_grant(acquire, reply)
             && let Some(watchdog) = &acquire.watchdog
         {
             self.start_watchdog(client, late.lock, late.event, watchdog);

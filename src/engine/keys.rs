@@ -29,6 +29,8 @@ pub(super) struct Look {
     pub(super) lost: bool,
     /// By name, for every key that was asked for.
     pub(super) keys: BTreeMap<String, SeenKey>,
+    /// The first elements of those that are lists.
+    pub(super) lists: BTreeMap<String, Vec<String>>,
 }
 
 /// What was done to one key between two looks.
@@ -279,7 +281,7 @@ mod tests {
 
     fn look(now: i64, marker: i64, value: Option<&str>, expiry: Option<i64>) -> Look {
         let seen = SeenKey { value: value.map(|v| Value::String(v.to_owned())), expiry };
-        Look { now, marker, lost: false, keys: BTreeMap::from([("k".to_owned(), seen)]) }
+        Look { now, marker, lost: false, keys: BTreeMap::from([("k".to_owned(), seen)]), lists: BTreeMap::new() }
     }
 
     fn writer(t: u64, numbers: &[u64], window: i64) -> Writer {

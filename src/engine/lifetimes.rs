@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 
+use super::queue::{QUEUE_ACQUIRE, QUEUE_REENTRANT_ACQUIRE, QUEUE_REENTRANT_RELEASE};
 use super::ways::{
     ACQUIRE_FENCED, PERMIT_ACQUIRE, PERMIT_RENEW, REENTRANT_ACQUIRE, REENTRANT_FENCED, REENTRANT_RELEASE,
     REENTRANT_RENEW, RENEW, RENEW_OR_TAKE,
@@ -80,6 +81,13 @@ fn certain<'a>(argv: &'a [String], reply: &Reply) -> Option<(&'a str, u64)> {
         // Those with a count: as long as it is above zero; a TTL of 0 is none.
         ("EVAL", Reply::Int(1..)) if [REENTRANT_ACQUIRE, REENTRANT_RELEASE, REENTRANT_RENEW].contains(&key) => {
             Some((word(3)?, number(5, 1).filter(|ms| *ms > 0)?))
+        }
+        // Those of a fair lock have three keys, and after their owner the TTL.
+        ("EVAL", Reply::Status(_)) if [QUEUE_ACQUIRE, QUEUE_REENTRANT_ACQUIRE].contains(&key) => {
+            Some((word(3)?, number(7, 1).filter(|ms| *ms > 0)?))
+        }
+        ("EVAL", Reply::Int(1..)) if key == QUEUE_REENTRANT_RELEASE => {
+            Some((word(3)?, number(7, 1).filter(|ms| *ms > 0)?))
         }
         _ => None,
     }

@@ -5,7 +5,7 @@
 //!   `slips` how a run notices that it cannot be trusted.
 //! - `program` are the clients' programs, `recipes` and `release` what they do with a lock, `guards` their watchdogs and
 //!   deadlines, `waiting` what they do
-//!   between two tries, and `notify` how they are told that the lock is free.
+//!   between two tries, `notify` how they are told that the lock is free, and `queue` how they stand in line for it.
 //! - `ways` is what a lock is made of, and the commands that go with it; `redlock` is a lock on most of several nodes,
 //!   `round` the same command on all of them; `acks` is what replicas have, for `WAIT`.
 //! - `data` is what they do with the protected data, `database` the other end of that.
@@ -30,6 +30,7 @@ mod links;
 mod needs;
 mod notify;
 mod program;
+mod queue;
 mod recipes;
 mod redlock;
 mod release;
@@ -55,6 +56,7 @@ use crate::lesson::{Do, Fence, Persistence as Keeps, Plan, RunFailure, RunLesson
 use crate::servers::{Binary, Fleet, Persistence, Servers, Setup, Shape};
 use crate::trace::Trace;
 use notify::{channel_of, tells};
+use queue::{has_line, reach};
 use recipes::fence_key;
 use world::Trouble;
 
@@ -171,8 +173,14 @@ pub fn setup(plan: &Plan) -> Setup {
         tells(plan, *lock) || plan.events.iter().any(asked)
     });
     let channels = told.map(|(_, lock)| channel_of(&lock.key));
-    let keys =
-        locks.chain(fences).chain(channels).chain(plan.keys.iter().map(|pattern| pattern.value.clone())).collect();
+    let fair = plan.locks.iter().enumerate().filter(|(lock, _)| has_line(plan, *lock));
+    let lines = fair.flat_map(|(_, lock)| reach(&lock.key));
+    let keys = locks
+        .chain(fences)
+        .chain(channels)
+        .chain(lines)
+        .chain(plan.keys.iter().map(|pattern| pattern.value.clone()))
+        .collect();
     let config = plan.servers.config.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
     Setup { shape, persistence, config, keys }
 }

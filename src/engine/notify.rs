@@ -28,6 +28,15 @@ pub(super) fn tells(plan: &Plan, lock: usize) -> bool {
     })
 }
 
+/// How long somebody sleeps at most without a message, ms; none: for ever.
+pub(super) fn longest_sleep(cap: Cap, ttl: Option<LessonTime>) -> Option<u64> {
+    match cap {
+        Cap::Ttl => ttl.map(LessonTime::ms),
+        Cap::None => None,
+        Cap::Of(cap) => Some(cap.ms()),
+    }
+}
+
 /// A task that is subscribed.
 #[derive(Debug)]
 pub(super) struct Ear {
@@ -35,6 +44,7 @@ pub(super) struct Ear {
     slot: usize,
     event: usize,
     pub(super) node: String,
+    channel: String,
     subscriber: Subscriber,
     /// What has come and was not read yet, with the command that published it.
     unread: Vec<(News, u32)>,
@@ -78,7 +88,8 @@ impl World {
             let subscriber = self.servers.listen(&message.node, name, &channel);
             let subscriber = subscriber.map_err(|error| Trouble::Environment(error.to_string()))?;
             let (client, node) = (message.client, message.node.clone());
-            let ear = Ear { client, slot, event, node, subscriber, unread: Vec::new(), asleep: None };
+            let (channel, unread) = (channel.clone(), Vec::new());
+            let ear = Ear { client, slot, event, node, channel, subscriber, unread, asleep: None };
             self.ears.borrow_mut().insert(self.next_message(), ear);
         }
         let reply = Reply::List(vec![Reply::Bulk("subscribe".to_owned()), Reply::Bulk(channel), Reply::Int(1)]);
@@ -116,8 +127,7 @@ impl World {
         let mut published = Vec::new();
         for (id, ear) in self.ears.borrow().iter().filter(|(_, ear)| ear.node == message.node) {
             for text in ear.subscriber.messages()? {
-                let lock = self.plan.events[ear.event].lock.unwrap_or(0);
-                let channel = channel_of(&self.plan.locks[lock].key);
+                let channel = ear.channel.clone();
                 published.push(Message {
                     client: ear.client,
                     node: ear.node.clone(),
@@ -161,7 +171,7 @@ impl World {
     }
 
     /// A task reads what has come. True: there was something.
-    fn read_news(&self, slot: usize) -> bool {
+    pub(super) fn read_news(&self, slot: usize) -> bool {
         let read: Vec<(usize, News, u32)> = {
             let mut ears = self.ears.borrow_mut();
             let mine = ears.values_mut().filter(|ear| ear.slot == slot);
@@ -229,12 +239,15 @@ impl Ctx {
         if world.read_news(self.slot) {
             return Ok(in_time(world.now()));
         }
-        let cap = match cap {
-            Cap::Ttl => acquire.ttl.map(LessonTime::ms),
-            Cap::None => None,
-            Cap::Of(cap) => Some(cap.ms()),
-        };
+        let cap = longest_sleep(*cap, acquire.ttl);
         let enough = cap.map(|cap| world.now().saturating_add(cap)).into_iter().chain(give_up).min();
+        // What comes at the last moment is in time.
+        Ok(self.sleep_until_told(enough).await || in_time(world.now()))
+    }
+
+    /// Sleeps until a message comes, or until `enough`. True: it was a message.
+    pub(super) async fn sleep_until_told(&self, enough: Option<u64>) -> bool {
+        let world = &self.world;
         let wake = enough.map(|t| WakeAt { t, class: self.class, order: self.order, tag: Tag::Timeout, moves: false });
         for ear in world.ears.borrow_mut().values_mut().filter(|ear| ear.slot == self.slot) {
             ear.asleep = Some((self.class, self.order));
@@ -243,8 +256,7 @@ impl Ctx {
         for ear in world.ears.borrow_mut().values_mut().filter(|ear| ear.slot == self.slot) {
             ear.asleep = None;
         }
-        // What comes at the last moment is in time.
-        Ok(world.read_news(self.slot) || in_time(world.now()))
+        world.read_news(self.slot)
     }
 }
 

@@ -4,6 +4,7 @@
 //! replies as careful (or careless) code would, and says how it ended.
 
 use super::program::End;
+use super::queue::is_grant;
 use super::round::Asking;
 use super::token;
 use super::waiting::Waiting;
@@ -84,6 +85,7 @@ impl Ctx {
         let end = loop {
             let sent = world.now();
             let mut end = self.try_once(acquire, &spec, &token).await?;
+            waiting.tried(acquire, &end, sent);
             if end.outcome == Outcome::Granted {
                 end = self.wait_for_replicas(acquire, end).await?;
             }
@@ -113,6 +115,7 @@ impl Ctx {
                 token = self.new_token(acquire, lock);
             }
         };
+        self.leave_line(&waiting, &spec.key).await?;
         world.stop_listening(self.slot).await?;
         world.lock_run(self.client, lock, |run| run.latest = Some(end.outcome));
         Ok(end)
@@ -122,13 +125,19 @@ impl Ctx {
     async fn try_once(&self, acquire: &Acquire, lock: &Lock, token: &str) -> Result<End, Trouble> {
         let key = lock.key.as_str();
         let (index, _) = self.lock_of();
+        let made = self.world.made_of(self.client, index);
+        if let Some(argv) = self.take_or_stand(acquire, made, key, token) {
+            let granted = |reply: &Reply| is_grant(acquire, reply);
+            let end = judge(self.command(argv).await?, granted, Outcome::Granted, Outcome::Refused);
+            return self.maybe_own(acquire, key, token, end).await;
+        }
         let end = match &acquire.how {
             AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::Reentrant if acquire.fence == Fence::Script => {
                 let argv = Self::take_fenced(acquire, key, token);
                 judge(self.command(argv).await?, is_yes, Outcome::Granted, Outcome::Refused)
             }
             AcquireHow::SetNxPx | AcquireHow::Reentrant => {
-                let argv = self.take(acquire, self.world.made_of(self.client, index), key, token);
+                let argv = self.take(acquire, made, key, token);
                 judge(self.command(argv).await?, is_yes, Outcome::Granted, Outcome::Refused)
             }
             AcquireHow::Setnx => {
@@ -195,9 +204,7 @@ impl Ctx {
             AcquireHow::Redlock { cleanup: false, .. } => Ok(()),
             _ if matches!(why, Some(Why::TooLate | Why::NotReplicated)) => {
                 let (lock, _) = self.lock_of();
-                let made = self.world.made_of(self.client, lock);
-                let channel = self.channel(lock, None);
-                self.command(Self::give_back(made, key, token, acquire.ttl, channel.as_deref())).await.map(drop)
+                self.command(self.hand_back(lock, token, acquire.ttl, None)).await.map(drop)
             }
             _ => Ok(()),
         }
@@ -273,8 +280,7 @@ impl Ctx {
             let asking = if sequential { Asking::OneByOne } else { Asking::AtOnce };
             self.let_go(key, &token, asking).await?;
         } else {
-            let (made, channel) = (world.made_of(self.client, lock), self.channel(lock, None));
-            self.command(Self::give_back(made, key, &token, acquire.ttl, channel.as_deref())).await?;
+            self.command(self.hand_back(lock, &token, acquire.ttl, None)).await?;
         }
         Ok(failed)
     }

@@ -142,6 +142,7 @@ impl World {
         let (evicted, changes) = part_evicted(changes, &heard);
         self.record_changes(node, evicted, &Cause::Evict);
         self.record_changes(node, changes, &cause);
+        self.record_lines(&look.lists);
         if wrote {
             self.replicate(node, 1).await?;
         }
@@ -198,6 +199,7 @@ impl World {
         let (look, _) = self.look(node, false)?;
         let changes = self.keys.borrow_mut().after_arrival(node, &look, self.now());
         self.record_changes(node, changes, cause);
+        self.record_lines(&look.lists);
         Ok(())
     }
 
@@ -320,7 +322,7 @@ fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
     let now = text(&items.next()?)?.parse().ok()?;
     let marker = text(&items.next()?)?.parse().ok()?;
     let lost = !matches!(items.next()?, Raw::Int(0));
-    let mut keys = BTreeMap::new();
+    let (mut keys, mut lists) = (BTreeMap::new(), BTreeMap::new());
     for (key, item) in watched.iter().zip(items) {
         let Raw::Array(parts) = item else { return None };
         let kind = text(parts.first()?)?;
@@ -343,12 +345,15 @@ fn parse_look(answer: Raw, watched: &[String]) -> Option<Look> {
                     Some(Raw::Int(len)) => u64::try_from(*len).unwrap_or(0),
                     _ => 0,
                 };
+                if other == "list" {
+                    lists.insert(key.clone(), parts[3..].iter().filter_map(text).collect());
+                }
                 Some(Value::Other { r#type: other.to_owned(), len })
             }
         };
         keys.insert(key.clone(), SeenKey { value, expiry });
     }
-    Some(Look { now, marker, lost, keys })
+    Some(Look { now, marker, lost, keys, lists })
 }
 
 fn text(value: &Raw) -> Option<String> {

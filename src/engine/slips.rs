@@ -29,7 +29,7 @@ mod tests {
 
     fn look(value: Option<&str>, expiry: Option<i64>) -> Look {
         let seen = SeenKey { value: value.map(|v| Value::String(v.to_owned())), expiry };
-        Look { now: 0, marker: 0, lost: false, keys: BTreeMap::from([("k".to_owned(), seen)]) }
+        Look { now: 0, marker: 0, lost: false, keys: BTreeMap::from([("k".to_owned(), seen)]), lists: BTreeMap::new() }
     }
 
     fn heard(event: &str) -> Vec<(String, String)> {

@@ -13,11 +13,15 @@ pub(super) struct Waiting {
     pause: Option<u64>,
     /// It has subscribed since it last slept: not once more before it has slept.
     pub(super) subscribed: bool,
+    /// It stands in line, as far as it knows.
+    pub(super) in_line: bool,
+    /// When its entry in the line was last renewed, ms.
+    pub(super) renewed: u64,
 }
 
 impl Waiting {
     pub(super) const fn since(first_try: u64) -> Self {
-        Self { first_try, pause: None, subscribed: false }
+        Self { first_try, pause: None, subscribed: false, in_line: false, renewed: first_try }
     }
 
     /// Waits for the next try, as `wait:` says. False: there will be none, its time is up.
@@ -41,8 +45,11 @@ impl Waiting {
                 let give_up = span.map(|span| self.first_try + span.ms());
                 ctx.until_told(self, acquire, key, give_up).await
             }
+            Wait::Queue { span, .. } => {
+                let give_up = span.map(|span| self.first_try + span.ms());
+                ctx.until_my_turn(self, acquire, key, give_up).await
+            }
             Wait::None => Ok(false),
-            Wait::Queue { .. } => Err(Trouble::Engine("a wait that was to be refused has been run".to_owned())),
         }
     }
 }

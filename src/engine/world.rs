@@ -158,6 +158,8 @@ pub(super) struct World {
     pub(super) acks: RefCell<Acks>,
     /// Tasks that are subscribed to a channel, in the order in which they subscribed.
     pub(super) ears: RefCell<BTreeMap<u64, Ear>>,
+    /// Who stands in line for a lock, as it was last recorded.
+    pub(super) lines: RefCell<BTreeMap<usize, Vec<String>>>,
     /// Set by a task that parks; looked at by the scheduler.
     pub(super) parked: Cell<bool>,
     /// What went wrong inside a task.
@@ -219,6 +221,7 @@ impl World {
             acks: RefCell::default(),
             blocked: RefCell::default(),
             ears: RefCell::default(),
+            lines: RefCell::default(),
             parked: Cell::new(false),
             trouble: RefCell::new(None),
             records: RefCell::default(),

@@ -544,7 +544,7 @@ pub enum Wait {
     },
     /// Subscribe to the release message.
     Notify { recheck: bool, subscribe_after: LessonTime, cap: Cap, span: Option<LessonTime> },
-    /// Stand in line.
+    /// Stand in line: an entry counts so long, and a living waiter renews its own.
     Queue { entry: LessonTime, refresh: bool, cap: Cap, span: Option<LessonTime> },
 }
 

@@ -229,6 +229,9 @@ pub enum What {
     /// A message that command `cmd` published: a client that waits for it with `event` has read it (`got`), or it was lost
     /// on its way there.
     News { cmd: u32, client: String, event: usize, channel: String, text: String, got: bool },
+    /// Who stands in line for a lock (`wait: {queue: …}`), the first one first, as the server has it: the dead as well. What
+    /// stands there and is nobody's token is told as it is.
+    Line { lock: String, waiting: Vec<String> },
     /// A client sends a command. `task` is `main`, `watchdog` or a task's own name.
     Send {
         cmd: u32,

@@ -20,6 +20,8 @@ pub struct State {
     pub links: BTreeMap<(String, String), LinkView>,
     /// The protected data, by name.
     pub resources: BTreeMap<String, ResourceState>,
+    /// Who stands in line, the first one first, by lock; a line that is empty is not there.
+    pub lines: BTreeMap<String, Vec<String>>,
     /// The run has ended.
     pub ended: bool,
 }
@@ -190,6 +192,8 @@ impl State {
                     self.links.insert(ends, LinkView { state: *state, held: *held });
                 }
             }
+            What::Line { lock, waiting } if waiting.is_empty() => _ = self.lines.remove(lock),
+            What::Line { lock, waiting } => _ = self.lines.insert(lock.clone(), waiting.clone()),
             What::End => self.ended = true,
             _ => {}
         }

@@ -49,7 +49,9 @@ fn essence(record: &Record) -> Option<(LessonTime, String)> {
         }
         What::Link { a, b, state, .. } => format!("link {a} {b} {state:?}"),
         What::Dropped { reply, .. } => format!("dropped {reply}"),
-        What::News { client, channel, text, got, .. } => format!("news {client} {channel} {text} {got}"),
+        What::News { client, channel, text, got, .. } => {
+            format!("news {client} {} {text} {got}", without_token(channel))
+        }
         What::Refused { .. } => "refused".to_owned(),
         What::Timeout { .. } => "timeout".to_owned(),
         what => format!("{what:?}"),

@@ -3,6 +3,7 @@
 mod commands;
 mod data;
 mod findings;
+mod waiting;
 
 pub use commands::{command, data_reply, reply_text, sent, short_value, without_token};
 pub use findings::finding;
@@ -134,10 +135,9 @@ impl Narrator<'_> {
             }
             What::TryFailed { event, .. } => ("story.tries_again", vec![("who", self.client_of(*event))]),
             What::News { cmd, client, channel, text, got, .. } => {
-                let key = if *got { "story.news" } else { "story.news_lost" };
-                let by = self.sender_of(*cmd);
-                (key, vec![("who", client.clone()), ("by", by), ("channel", channel.clone()), ("text", text.clone())])
+                return Some(waiting::news(ui, client, &self.sender_of(*cmd), (channel, text), *got));
             }
+            What::Line { waiting, .. } => return Some(waiting::line(ui, waiting)),
             // How a job ended is told by its event: a crash or a loss ends it as well.
             What::Works { client, on: true, locks, .. } if !locks.is_empty() => {
                 ("story.works", vec![("who", client.clone())])

@@ -52,6 +52,7 @@ fn everything() -> Trace {
     }
     let (client, channel, text) = (name("B"), name("lock:released"), name("released"));
     run.rec(What::News { cmd: 1, client, event, channel, text, got: true });
+    run.rec(What::Line { lock: name(LOCK), waiting: vec![name("B")] });
     run.rec(What::Warning { event: None, text: name("late") });
     run.event(EventKind::Ask, "");
     run.done()

@@ -125,6 +125,32 @@ fn a_dead_server_holds_nothing_back() {
     assert!(!shown.contains("TTL"), "{shown}");
 }
 
+/// Who stands in line is told, and shown below the lock.
+#[test]
+fn the_line_is_shown_as_the_server_has_it() {
+    let line = |waiting: &[&str]| {
+        let waiting = waiting.iter().map(ToString::to_string).collect();
+        What::Line { lock: "lock".to_owned(), waiting }
+    };
+    let mut s = scribe();
+    s.at(0).granted("A", A_LOCK, 30_000).start(A_WORK).works("A", true);
+    s.at(2_000)
+        .start(B_LOCK)
+        .push(line(&["C", "B"]))
+        .push(What::TryFailed { event: B_LOCK, outcome: Outcome::Refused });
+    s.at(3_000).push(What::ClientCrashed { client: "C".to_owned(), task: None }).push(line(&[]));
+    s.at(6_000).push(What::End);
+    let mut app = player(&s.trace, Lang::En);
+    press(&mut app, "right right");
+    let shown = screen(&app, 120, 50);
+    assert!(shown.contains("In line for the lock: C, B."), "{shown}");
+    assert!(shown.contains("in line  C B"), "{shown}");
+    press(&mut app, "right");
+    let shown = screen(&app, 120, 50);
+    assert!(shown.contains("Nobody is in line any more."), "{shown}");
+    assert!(!shown.contains("in line  "), "{shown}");
+}
+
 /// B asks every second: a word with marks in it could not be read.
 #[test]
 fn the_word_for_waiting_is_whole_or_not_there() {

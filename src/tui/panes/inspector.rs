@@ -128,6 +128,7 @@ impl Pane<'_> {
             }
             for lock in &header.locks {
                 self.key_roomy(canvas, lock, node.keys.get(&lock.key), lines);
+                lines.extend(self.line(lock));
             }
             return;
         }
@@ -169,6 +170,18 @@ impl Pane<'_> {
         let room = if room < 4 { 0 } else { room };
         line.extend(self.ttl(canvas, lock, key, u16::try_from(room).unwrap_or(8)));
         lines.push(line);
+    }
+
+    /// Who stands in line for a lock, the first one first.
+    fn line(&self, lock: &LockInfo) -> Option<Line> {
+        let header = &self.scene.recording.trace.header;
+        let mut line = vec![(format!("  {}  ", self.scene.ui.get("inspector.line")), self.theme.secondary())];
+        for name in self.scene.state.lines.get(&lock.name)? {
+            let index = header.clients.iter().position(|client| client.name == *name);
+            let style = index.map_or(self.theme.text(), |index| self.theme.owner(index));
+            line.push((format!("{} ", short_value(name)), style));
+        }
+        Some(line)
     }
 
     fn value(key: &KeyState) -> String {
