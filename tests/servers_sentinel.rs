@@ -1,6 +1,8 @@
 //! A set that three real Sentinels watch: it starts quickly, they fail over by themselves, nothing of it remains for the
 //! next lesson, and nothing outlives this process (for that see `servers_guard` and `cli_killed`).
 
+#![allow(clippy::unwrap_used, reason = "a test that panics has failed, as it should")]
+
 mod servers_support;
 
 use lockscope::servers::{CrashKind, Fleet, NodeRole, Persistence, Servers, Setup, Shape};
