@@ -77,36 +77,3 @@ fn what_nobody_can_stand_in_line_for_is_refused_by_name() {
     several.locks[0].permits = 2;
     assert_eq!(refused(&several), ["`wait: queue` with `permits` cannot be run yet"]);
 }
-
-#[test]
-fn messages_are_for_one_server_so_far() {
-    let several = plan(
-        r"
-servers: replicated
-clients: [A]
-events:
-  - {client: A, do: acquire, wait: {notify: {}}}
-  - {client: A, do: release, publish: true}
-verdict: held
-expect: []
-",
-    );
-    let own = plan(
-        r#"
-clients: [A]
-events:
-  - {client: A, do: acquire, wait: {notify: {}}}
-  - {client: A, do: release, run: "DEL {key}", publish: true}
-verdict: held
-expect: []
-"#,
-    );
-    assert_eq!(
-        refused(&several),
-        [
-            "`wait: notify` with several servers cannot be run yet",
-            "`publish: true` with several servers cannot be run yet"
-        ]
-    );
-    assert_eq!(refused(&own), ["`publish: true` with `run` (write a PUBLISH of your own) cannot be run yet"]);
-}

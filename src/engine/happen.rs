@@ -181,6 +181,7 @@ impl World {
                     self.servers.demote(node, &master).await?;
                     self.set_role(node, Role::Replica, Some(master.clone()));
                     self.record(What::NodeDemoted { node: node.to_owned(), master });
+                    self.silence(node).await?;
                     self.arrived(node, &Cause::Demote)?;
                 }
             }

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 
 use super::queue::{QUEUE_ACQUIRE, QUEUE_REENTRANT_ACQUIRE, QUEUE_REENTRANT_RELEASE};
 use super::ways::{
-    PERMIT_ACQUIRE, PERMIT_RENEW, REENTRANT_ACQUIRE, REENTRANT_RELEASE, REENTRANT_RENEW, RENEW, RENEW_OR_TAKE,
+    ACQUIRE_FENCED, PERMIT_ACQUIRE, PERMIT_RENEW, REENTRANT_ACQUIRE, REENTRANT_FENCED, REENTRANT_RELEASE,
+    REENTRANT_RENEW, RENEW, RENEW_OR_TAKE,
 };
 use crate::trace::Reply;
 
@@ -69,6 +70,10 @@ fn certain<'a>(argv: &'a [String], reply: &Reply) -> Option<(&'a str, u64)> {
         ("GETEX", Reply::Bulk(_)) => Some((key, option(argv.get(2..)?)?)),
         // The recipes' own scripts: 1 says that ARGV[2] has become the lifetime of KEYS[1].
         ("EVAL", Reply::Int(1)) if key == RENEW || key == RENEW_OR_TAKE => Some((word(3)?, number(5, 1)?)),
+        // Those that draw a fencing token have two keys, and answer with the token.
+        ("EVAL", Reply::Int(1..)) if key == ACQUIRE_FENCED || key == REENTRANT_FENCED => {
+            Some((word(3)?, number(6, 1)?))
+        }
         // Those of a semaphore answer with it.
         ("EVAL", Reply::Int(ms @ 1..)) if key == PERMIT_ACQUIRE || key == PERMIT_RENEW => {
             Some((word(3)?, u64::try_from(*ms).ok()?))
@@ -164,6 +169,17 @@ mod tests {
         let argv = ["EVAL".to_owned(), script, "1".to_owned(), "77".to_owned(), "30".to_owned()];
         let possible = Lifetimes::of(&argv, &Reply::Int(1), &[]).possible;
         assert_eq!(possible, [1, 1000, 5000, 5_000_000, 30, 30_000]);
+    }
+
+    #[test]
+    fn a_grant_with_a_fencing_token_is_certain() {
+        for script in [ACQUIRE_FENCED, REENTRANT_FENCED] {
+            let argv = ["EVAL", script, "2", "k", "k:fence", "token", "30000"].map(str::to_owned);
+            let certain = |argv: &[String], reply| Lifetimes::of(argv, &reply, &[]).certain;
+            assert_eq!(certain(&argv, Reply::Int(7)), BTreeMap::from([("k".to_owned(), 30_000)]));
+            assert_eq!(certain(&argv, Reply::Nil), BTreeMap::new());
+            assert_eq!(certain(&argv[..6], Reply::Int(7)), BTreeMap::new(), "for ever");
+        }
     }
 
     #[test]

@@ -79,6 +79,12 @@ impl World {
             && !self.listens(slot)
         {
             let name = self.client_name(message.client);
+            if !self.is_up_master(&message.node) {
+                return Err(Trouble::Engine(format!(
+                    "{name} waits for a message at {}, which is a replica by now: that cannot be run yet",
+                    message.node
+                )));
+            }
             let subscriber = self.servers.listen(&message.node, name, &channel);
             let subscriber = subscriber.map_err(|error| Trouble::Environment(error.to_string()))?;
             let (client, node) = (message.client, message.node.clone());
@@ -89,6 +95,15 @@ impl World {
         let reply = Reply::List(vec![Reply::Bulk("subscribe".to_owned()), Reply::Bulk(channel), Reply::Int(1)]);
         self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
         Ok(reply)
+    }
+
+    /// Ends all subscriptions on a node, and lets it forget them. Whoever sleeps hears nothing more.
+    pub(super) async fn silence(&self, node: &str) -> Result<(), Trouble> {
+        let ears: Vec<usize> = self.ears.borrow().values().filter(|ear| ear.node == node).map(|ear| ear.slot).collect();
+        for slot in ears {
+            self.stop_listening(slot).await?;
+        }
+        Ok(())
     }
 
     /// The task that a `SUBSCRIBE` is for, and its acquire, if that is still under way.
@@ -201,7 +216,11 @@ impl Ctx {
         let Wait::Notify { recheck, subscribe_after, cap, .. } = &acquire.wait else { return Ok(false) };
         let world = &self.world;
         let in_time = |t: u64| give_up.is_none_or(|give_up| t < give_up);
-        // A subscription dies with its server, and is made anew when it is next needed.
+        // A subscription dies with its server, or its server is not asked any more: it is made anew when it is next needed.
+        let here = world.clients.borrow()[self.client].master.clone();
+        if world.ears.borrow().values().any(|ear| ear.slot == self.slot && ear.node != here) {
+            world.stop_listening(self.slot).await?;
+        }
         if !waiting.subscribed && !world.listens(self.slot) {
             if subscribe_after.ms() > 0 {
                 let ready = world.now().saturating_add(subscribe_after.ms());

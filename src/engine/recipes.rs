@@ -8,7 +8,7 @@ use super::queue::is_grant;
 use super::round::Asking;
 use super::token;
 use super::waiting::Waiting;
-use super::ways::{ACQUIRE_FENCED, Made};
+use super::ways::Made;
 use super::wire::{Answer, Ctx, LateGrant};
 use super::world::Trouble;
 use crate::lesson::{Acquire, AcquireHow, Do, Fence, Lock, MeasuredFrom, Renew, RenewHow, Run, Token, Wait};
@@ -43,6 +43,16 @@ pub(super) fn judge(answer: Answer, yes: impl Fn(&Reply) -> bool, success: Outco
         Answer::Reply(reply) if yes(&reply) => End::with(success, reply),
         Answer::Reply(reply) => End::with(no, reply),
     }
+}
+
+/// The fencing token with which a script has answered.
+fn drawn(end: &End) -> Option<i64> {
+    let number = match end.reply.as_ref()? {
+        Reply::Int(number) => Some(*number),
+        Reply::Bulk(text) => text.parse().ok(),
+        _ => None,
+    };
+    number.filter(|number| *number > 0)
 }
 
 /// A status, or an integer above zero.
@@ -122,12 +132,9 @@ impl Ctx {
             return self.maybe_own(acquire, key, token, end).await;
         }
         let end = match &acquire.how {
-            AcquireHow::SetNxPx | AcquireHow::Setnx if acquire.fence == Fence::Script => {
-                let mut words = words(&["EVAL", ACQUIRE_FENCED, "2", key, &fence_key(key), token]);
-                if acquire.how == AcquireHow::SetNxPx {
-                    words.extend(acquire.ttl.map(|ttl| ttl.ms().to_string()));
-                }
-                judge(self.command(words).await?, is_yes, Outcome::Granted, Outcome::Refused)
+            AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::Reentrant if acquire.fence == Fence::Script => {
+                let argv = Self::take_fenced(acquire, key, token);
+                judge(self.command(argv).await?, is_yes, Outcome::Granted, Outcome::Refused)
             }
             AcquireHow::SetNxPx | AcquireHow::Reentrant => {
                 let argv = self.take(acquire, made, key, token);
@@ -158,7 +165,13 @@ impl Ctx {
                 // The key may be gone by now, and the reply says so; code of this kind does not look.
                 judge(self.command(argv).await?, |_| true, Outcome::Granted, Outcome::Refused)
             }
-            AcquireHow::Run(run) => self.run(run, Outcome::Granted, Outcome::Refused).await?,
+            AcquireHow::Run(run) => {
+                let end = self.run(run, Outcome::Granted, Outcome::Refused).await?;
+                // The author's own script answers with the number that it has drawn; without one it has not got the lock.
+                let refused =
+                    acquire.fence == Fence::Script && end.outcome == Outcome::Granted && drawn(&end).is_none();
+                if refused { End { outcome: Outcome::Refused, ..end } } else { end }
+            }
             AcquireHow::Redlock { sequential, .. } => {
                 let asking = if *sequential { Asking::OneByOne } else { Asking::AtOnce };
                 return self.vote(acquire, key, token, asking).await;
@@ -253,11 +266,7 @@ impl Ctx {
     /// given back: without it the data would not know whom to believe.
     async fn fenced(&self, acquire: &Acquire, lock: usize, end: End) -> Result<End, Trouble> {
         let world = &self.world;
-        let with_it = match (&acquire.fence, &end.reply) {
-            (Fence::Script, Some(Reply::Int(fence))) => Some(*fence),
-            (Fence::Script, Some(Reply::Bulk(text))) => text.parse().ok(),
-            _ => None,
-        };
+        let with_it = if acquire.fence == Fence::Script { drawn(&end) } else { None };
         world.lock_run(self.client, lock, |run| run.fence = with_it);
         if acquire.fence != Fence::Database {
             return Ok(end);

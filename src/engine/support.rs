@@ -1,6 +1,6 @@
 //! What the format has and the engine cannot do yet is refused by name, before anything runs.
 
-use crate::lesson::{Acquire, AcquireHow, Do, Fence, Plan, ReleaseHow, ServersKind, Span, Subject, Wait, Way};
+use crate::lesson::{Acquire, AcquireHow, Do, Fence, Plan, ServersKind, Span, Subject, Wait, Way};
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
@@ -10,7 +10,12 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         let span = event.span;
         match &event.what {
             Do::Acquire(acquire) => {
-                missing.acquire(plan, span, acquire);
+                if matches!(acquire.wait, Wait::Notify { .. }) && plan.is_on_real_clock() {
+                    missing.add(span, "`wait: notify` with Sentinels");
+                }
+                if let Wait::Queue { .. } = acquire.wait {
+                    missing.queue(plan, span, acquire);
+                }
                 let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
                 if permits > 1 {
                     missing.permit(span, acquire);
@@ -19,12 +24,8 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                     }
                 }
             }
-            Do::Release(release) if release.publish == Some(true) => {
-                if plan.servers.kind != ServersKind::Single {
-                    missing.add(span, "`publish: true` with several servers");
-                } else if matches!(release.how, ReleaseHow::Run(_)) {
-                    missing.add(span, "`publish: true` with `run` (write a PUBLISH of your own)");
-                }
+            Do::Release(release) if release.publish == Some(true) && plan.is_on_real_clock() => {
+                missing.add(span, "`publish: true` with Sentinels");
             }
             Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
             _ => {}
@@ -38,19 +39,6 @@ struct Missing(Vec<(Span, String)>);
 impl Missing {
     fn add(&mut self, span: Span, what: &str) {
         self.0.push((span, format!("{what} cannot be run yet")));
-    }
-
-    fn acquire(&mut self, plan: &Plan, span: Span, acquire: &Acquire) {
-        match &acquire.wait {
-            Wait::Notify { .. } if plan.servers.kind != ServersKind::Single => {
-                self.add(span, "`wait: notify` with several servers");
-            }
-            Wait::Queue { .. } => self.queue(plan, span, acquire),
-            Wait::None | Wait::Retry { .. } | Wait::Notify { .. } => {}
-        }
-        if acquire.fence == Fence::Script && !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx) {
-            self.add(span, "`fence: script` with this way to acquire (`fence: database` can be)");
-        }
     }
 
     /// A line is kept by scripts of its own, which know two ways to take the lock.
@@ -70,9 +58,6 @@ impl Missing {
         match acquire.how {
             AcquireHow::Run(_) => {}
             AcquireHow::SetNxPx => {
-                if acquire.fence == Fence::Script {
-                    self.add(span, "`fence: script` with `permits` (`fence: database` can be)");
-                }
                 if acquire.ttl.is_none() {
                     self.add(span, "a permit without a TTL");
                 }
@@ -81,11 +66,12 @@ impl Missing {
         }
     }
 
+    /// What a replica acknowledges is never kept from its master; all the rest of a replication link goes the other way.
     fn link(&mut self, plan: &Plan, span: Span, subject: &Subject, way: Way) {
         let Subject::Link(left, right) = subject else { return };
         let is_client = |name: &String| plan.clients.iter().any(|client| client.name == *name);
-        if way != Way::Both && !left.iter().chain(right).any(is_client) {
-            self.add(span, "`way` on a replication link");
+        if way == Way::Reply && !left.iter().chain(right).any(is_client) {
+            self.add(span, "`way: reply` on a replication link");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a lock is made of: one value, a count per owner, or a permit per holder; and the commands that go with each.
 
-use super::recipes::{eval, words};
+use super::recipes::{eval, fence_key, words};
 use super::wire::Ctx;
 use super::world::World;
 use crate::lesson::{Acquire, AcquireHow, Do, RenewHow};
@@ -12,6 +12,8 @@ pub(super) const RELEASE: &str = include_str!("../../assets/lua/release.lua");
 const RELEASE_TELL: &str = include_str!("../../assets/lua/release_tell.lua");
 /// Take the lock, and draw a fencing token.
 pub(super) const ACQUIRE_FENCED: &str = include_str!("../../assets/lua/acquire_fenced.lua");
+/// Take it, or take it once more, and draw a fencing token the first time.
+pub(super) const REENTRANT_FENCED: &str = include_str!("../../assets/lua/reentrant_acquire_fenced.lua");
 /// Compare and prolong.
 pub(super) const RENEW: &str = include_str!("../../assets/lua/renew.lua");
 /// Prolong, or take again if nobody has it.
@@ -80,6 +82,15 @@ impl Ctx {
                 eval(PERMIT_ACQUIRE, key, &[token, ttl.as_deref().unwrap_or("0"), &permits, &now])
             }
         }
+    }
+
+    /// The one script that asks for a lock and draws a fencing token with it.
+    pub(super) fn take_fenced(acquire: &Acquire, key: &str, token: &str) -> Vec<String> {
+        let script = if acquire.how == AcquireHow::Reentrant { REENTRANT_FENCED } else { ACQUIRE_FENCED };
+        let mut argv = words(&["EVAL", script, "2", key, &fence_key(key), token]);
+        let ttl = acquire.ttl.filter(|_| acquire.how != AcquireHow::Setnx);
+        argv.extend(ttl.map(|ttl| ttl.ms().to_string()));
+        argv
     }
 
     /// The script that gives back what is one's own, and tells `channel` of it. `ttl`: for an owner that still has the lock.

@@ -1,6 +1,6 @@
 //! What does not go together, whoever runs it: each of these is an error with its reason, not something to wait for.
 
-use super::model::{Acquire, AcquireHow, Do, Event, Plan, ReleaseHow, Subject};
+use super::model::{Acquire, AcquireHow, Do, Event, Fence, LinkChange, Plan, Release, ReleaseHow, Subject, Wait, Way};
 use super::reader::Cx;
 use super::source::Span;
 use super::yaml::Node;
@@ -8,10 +8,28 @@ use super::yaml::Node;
 /// Checks one variant. `nodes` are the events as written, for the places of their keys.
 pub(super) fn check(cx: &mut Cx, plan: &Plan, nodes: &[Node]) {
     for (event, node) in plan.events.iter().zip(nodes) {
-        if let Do::Release(release) = &event.what
-            && release.how == ReleaseHow::Delex
-        {
-            delex(cx, plan, event, place(node, "how"));
+        match &event.what {
+            Do::Acquire(acquire) => {
+                if acquire.fence == Fence::Script {
+                    fence(cx, plan, event, acquire, place(node, "fence"));
+                }
+                if let (Wait::Notify { .. }, AcquireHow::Redlock { .. }) = (&acquire.wait, &acquire.how) {
+                    cx.error(place(node, "wait"), "no node can tell that a majority of them is free")
+                        .help("with Redlock one asks again: `wait: {retry: {every: 200ms, jitter: 0.5}}`");
+                }
+            }
+            Do::Release(release) => {
+                if release.how == ReleaseHow::Delex {
+                    delex(cx, plan, event, place(node, "how"));
+                }
+                if release.publish == Some(true) {
+                    publish(cx, plan, event, release, place(node, "publish"));
+                }
+            }
+            Do::Link { change: LinkChange::Cut, way, .. } if *way != Way::Both => {
+                cut(cx, plan, event, place(node, "way"));
+            }
+            _ => {}
         }
     }
 }
@@ -33,6 +51,47 @@ fn delex(cx: &mut Cx, plan: &Plan, event: &Event, span: Span) {
     };
     cx.error(span, format!("`how: delex` compares one value, and {what} is a hash"))
         .help("leave `how` out: `lua` takes the script that fits the lock");
+}
+
+/// One script takes the lock and draws a number. Some locks are not taken so, and of some a number says nothing.
+fn fence(cx: &mut Cx, plan: &Plan, event: &Event, acquire: &Acquire, span: Span) {
+    let permits = event.lock.and_then(|lock| plan.locks.get(lock)).is_some_and(|lock| lock.permits > 1);
+    let (why, help) = match acquire.how {
+        AcquireHow::SetnxExpire { .. } => (
+            "`fence: script` takes the lock in one script, and `setnx_expire` is two commands",
+            "write `how: set_nx_px`, or `fence: database`",
+        ),
+        AcquireHow::Redlock { .. } => (
+            "each node of a Redlock would count for itself, and two majorities can draw the same number",
+            "write `fence: database`: drawn from the data's own database, after the grant",
+        ),
+        _ if permits => (
+            "with `permits` several hold the lock, and a fence lets only the newest of them write",
+            "leave `fence` out",
+        ),
+        _ => return,
+    };
+    cx.error(span, why).help(help);
+}
+
+/// The message that a release sends by itself.
+fn publish(cx: &mut Cx, plan: &Plan, event: &Event, release: &Release, span: Span) {
+    if let ReleaseHow::Run(_) = release.how {
+        cx.error(span, "`publish` adds a message to the commands of `how`, and with `run` all commands are your own")
+            .help("write it among them: `\"PUBLISH {key}:released free\"`");
+    } else if acquires_of(plan, event).any(|acquire| matches!(acquire.how, AcquireHow::Redlock { .. })) {
+        cx.error(span, "a Redlock is released on each node, and none of them can tell that a majority is free")
+            .help("leave `publish` out");
+    }
+}
+
+/// One connection carries a replication link both ways.
+fn cut(cx: &mut Cx, plan: &Plan, event: &Event, span: Span) {
+    let Subject::Link(left, right) = &event.subject else { return };
+    if !left.iter().chain(right).any(|name| plan.clients.iter().any(|client| client.name == *name)) {
+        cx.error(span, "a replication link is one connection: cut one way, it is gone both ways")
+            .help("leave `way` out, or write `do: hold`");
+    }
 }
 
 /// The acquires with which an event's client asks for the event's lock.

@@ -28,6 +28,11 @@ impl Diagnostic {
         Self { span, message: clean(&message.into()), help: Vec::new() }
     }
 
+    /// One that nobody will read: it says nothing, and no help is kept with it.
+    pub(super) const fn unread(span: Span) -> Self {
+        Self { span, message: String::new(), help: Vec::new() }
+    }
+
     /// The same error, with one more line of help.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
@@ -37,7 +42,9 @@ impl Diagnostic {
 
     /// Adds a line of help.
     pub(super) fn help(&mut self, help: impl Into<String>) -> &mut Self {
-        self.help.push(clean(&help.into()));
+        if !self.message.is_empty() {
+            self.help.push(clean(&help.into()));
+        }
         self
     }
 

@@ -69,6 +69,9 @@ pub(super) fn event(cx: &mut Cx, scene: &Scene, keys: &[Spanned<String>], at: us
         net: None,
         via: None,
     };
+    if cx.is_full() {
+        return event;
+    }
     let Some(mut f) = Fields::of(cx, node, "an event") else { return event };
     event.id = f.take(cx, "id").and_then(|node| id(cx, node)).map(|id| id.value);
     event.say = f.take(cx, "say").and_then(|node| cx.text(node, "say"));

@@ -30,6 +30,10 @@ impl Cx {
 
     /// Something is wrong with the file as it stands.
     pub fn error(&mut self, span: Span, message: impl Into<String>) -> &mut Diagnostic {
+        if self.is_full() {
+            // Nobody will read it, and a hostile file has very many of them.
+            return self.push(Diagnostic::unread(span));
+        }
         self.push(Diagnostic::new(span, message))
     }
 
@@ -44,7 +48,8 @@ impl Cx {
         &mut errors[last]
     }
 
-    fn is_full(&self) -> bool {
+    /// Nobody will read any further error.
+    pub fn is_full(&self) -> bool {
         self.errors.len() >= MOST
     }
 

@@ -189,6 +189,7 @@ pub fn file(script: &str) -> Option<&'static str> {
         "queue_renew",
         "queue_tell",
         "reentrant_acquire",
+        "reentrant_acquire_fenced",
         "reentrant_release",
         "reentrant_renew",
         "release",
