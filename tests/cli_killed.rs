@@ -9,6 +9,7 @@ mod cli_support;
 
 use std::fs;
 use std::io::{Read, Write};
+use std::ops::RangeInclusive;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -80,18 +81,18 @@ impl Drop for Running {
 
 /// Starts a check in real time, and comes back in the middle of the lesson: all servers run, and A has the lock.
 fn in_the_middle(home: &Home) -> Running {
-    in_the_middle_of(home, LESSON, 3)
+    in_the_middle_of(home, LESSON, 3..=3)
 }
 
 /// The same for a lesson with so many servers.
-fn in_the_middle_of(home: &Home, lesson: &str, servers: usize) -> Running {
+fn in_the_middle_of(home: &Home, lesson: &str, servers: RangeInclusive<usize>) -> Running {
     let mut command = home.command(&["--check", "--clock", "wall", "--filter", lesson]);
     let mut running = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
     until("A has the lock", || {
         assert_eq!(running.0.try_wait().unwrap(), None, "the lesson is over before it was interrupted");
         listening(home).iter().any(|folder| has_lock(folder))
     });
-    assert_eq!(servers_of(home), servers, "{:?}", in_folders_of(home));
+    assert!(servers.contains(&servers_of(home)), "{:?}", in_folders_of(home));
     running
 }
 
@@ -121,7 +122,8 @@ fn killed_it_leaves_no_server_and_no_folder_after_the_next_start() {
 #[test]
 fn killed_it_leaves_no_sentinel() {
     let home = Home::new();
-    let running = in_the_middle_of(&home, WATCHED, 6);
+    // After a second of it the lesson itself kills the master.
+    let running = in_the_middle_of(&home, WATCHED, 5..=6);
     let took = end(running, &home, Signal::KILL);
     assert!(took < Duration::from_secs(5), "{took:?}");
     until("the folder is gone", || home.left_behind().is_empty());
