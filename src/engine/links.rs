@@ -1,11 +1,11 @@
-//! The ways between clients and nodes: what each lets pass, and what waits in it.
+//! The ways between clients, nodes and replicas: what each lets pass, what waits in it, and what a happening changes.
 
 use std::collections::BTreeMap;
 
 use super::wire::Message;
-use super::world::World;
+use super::world::{Due, Trouble, World};
 use crate::lesson::{LinkChange, Way};
-use crate::trace::{LinkState, What};
+use crate::trace::{Cause, LinkState, What};
 
 /// The ways between clients and nodes that are not simply open.
 #[derive(Debug, Default)]
@@ -78,6 +78,94 @@ impl World {
         let state = if view.request == LinkState::Open { view.reply } else { view.request };
         let held = view.held.len() as u64;
         self.record(What::Link { a: self.client_name(pair.0).to_owned(), b: pair.1.clone(), state, held });
+    }
+}
+
+impl World {
+    /// Something happens to the ways between each of `left` and each of `right`.
+    pub(super) async fn change_links(
+        &self,
+        left: &[String],
+        right: &[String],
+        change: LinkChange,
+        way: Way,
+    ) -> Result<(), Trouble> {
+        for a in left {
+            for b in right {
+                match (self.client_index(a), self.client_index(b)) {
+                    (Some(client), None) => self.change_link(client, b, change, way),
+                    (None, Some(client)) => self.change_link(client, a, change, way),
+                    _ if self.change_watch(a, b, change) => {}
+                    _ => {
+                        self.follow_by_order(&[a, b]).await?;
+                        let follows = |x: &str, y: &str| {
+                            self.nodes.borrow().get(x).is_some_and(|run| run.follows.as_deref() == Some(y))
+                        };
+                        let replica = if follows(b, a) {
+                            b
+                        } else if follows(a, b) {
+                            a
+                        } else {
+                            continue;
+                        };
+                        self.change_replication(replica, change).await?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn change_replication(&self, replica: &str, change: LinkChange) -> Result<(), Trouble> {
+        let state = state_of(change);
+        let before = self.nodes.borrow().get(replica).map_or(LinkState::Open, |run| run.link);
+        if !matches!(state, LinkState::Slow { .. }) {
+            self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica: r, .. } if r == replica));
+        }
+        match state {
+            LinkState::Held => self.servers.hold(replica).await?,
+            LinkState::Slow { .. } => self.servers.slow(replica).await?,
+            LinkState::Cut => self.servers.cut(replica).await?,
+            LinkState::Open => self.servers.heal(replica).await?,
+        }
+        if let Some(run) = self.nodes.borrow_mut().get_mut(replica) {
+            run.link = state;
+            if matches!(state, LinkState::Open | LinkState::Cut) {
+                run.waiting = 0;
+            }
+        }
+        self.record_replication_link(replica);
+        match (before, state) {
+            // What was kept begins its way now.
+            (LinkState::Held, LinkState::Slow { by }) if self.is_up(replica) => {
+                let waiting = self.nodes.borrow().get(replica).map_or(0, |run| run.waiting);
+                self.send_bytes(replica, by.ms(), waiting).await?;
+                self.arrived(replica, &Cause::Replication)?;
+            }
+            // A link that was cut is made anew for this, and brings what was missed.
+            (_, LinkState::Open) | (LinkState::Cut, LinkState::Slow { .. }) if self.is_up(replica) => {
+                self.arrived(replica, &Cause::Replication)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Bytes of a slow link are at the replica.
+    pub(super) async fn bytes_arrive(&self, replica: &str, upto: u64, writes: u64) -> Result<(), Trouble> {
+        self.servers.arrive(replica, upto).await?;
+        let changed = {
+            let mut nodes = self.nodes.borrow_mut();
+            nodes.get_mut(replica).is_some_and(|run| {
+                let waited = run.waiting.min(writes);
+                run.waiting -= waited;
+                waited > 0
+            })
+        };
+        if changed {
+            self.record_replication_link(replica);
+        }
+        self.arrived(replica, &Cause::Replication)
     }
 }
 

@@ -1,7 +1,10 @@
 //! What does not go together, whoever runs it: each of these is an error with its reason, not something to wait for.
 
-use super::model::{Acquire, AcquireHow, Do, Event, Fence, LinkChange, Plan, Release, ReleaseHow, Subject, Wait, Way};
+use super::model::{
+    Acquire, AcquireHow, Do, Event, Fence, LinkChange, Plan, Release, ReleaseHow, ServersKind, Subject, Wait, Way,
+};
 use super::reader::Cx;
+use super::scene::SENTINELS;
 use super::source::Span;
 use super::yaml::Node;
 
@@ -88,7 +91,11 @@ fn publish(cx: &mut Cx, plan: &Plan, event: &Event, release: &Release, span: Spa
 /// One connection carries a replication link both ways.
 fn cut(cx: &mut Cx, plan: &Plan, event: &Event, span: Span) {
     let Subject::Link(left, right) = &event.subject else { return };
-    if !left.iter().chain(right).any(|name| plan.clients.iter().any(|client| client.name == *name)) {
+    let watched = matches!(plan.servers.kind, ServersKind::Sentinel { .. });
+    let keyed = |name: &String| {
+        !plan.clients.iter().any(|client| client.name == *name) && !(watched && SENTINELS.contains(&name.as_str()))
+    };
+    if left.iter().chain(right).all(keyed) {
         cx.error(span, "a replication link is one connection: cut one way, it is gone both ways")
             .help("leave `way` out, or write `do: hold`");
     }

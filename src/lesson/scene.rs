@@ -127,11 +127,14 @@ pub fn node_names(kind: ServersKind) -> Vec<String> {
         ServersKind::Quorum { nodes, .. } => (1..=nodes).map(|n| format!("n{n}")).collect(),
         ServersKind::Sentinel { replicas } => {
             let mut names = with_replicas(replicas);
-            names.extend((1..=3).map(|n| format!("s{n}")));
+            names.extend(SENTINELS.map(str::to_owned));
             names
         }
     }
 }
+
+/// The processes of `servers: sentinel` that have no keys.
+pub const SENTINELS: [&str; 3] = ["s1", "s2", "s3"];
 
 /// Durations read from nodes.
 impl Cx {

@@ -4,15 +4,16 @@ use super::combinations::place;
 use super::expect::{Expect, ExpectTime, Expected, Fact};
 use super::model::{Do, LinkChange, Plan, ServersKind, Subject, Way};
 use super::reader::Cx;
-use super::scene::node_names;
+use super::scene::{SENTINELS, node_names};
 use super::yaml::Node;
 
 /// Checks one variant. `nodes` are the events as written.
 pub(super) fn plan(cx: &mut Cx, plan: &Plan, nodes: &[Node]) {
-    let ServersKind::Sentinel { replicas } = plan.servers.kind else { return };
+    if !matches!(plan.servers.kind, ServersKind::Sentinel { .. }) {
+        return;
+    }
     let processes = node_names(plan.servers.kind);
-    let (nodes_with_keys, sentinels) = processes.split_at(usize::from(replicas) + 1);
-    let watches = |name: &String| sentinels.contains(name);
+    let watches = |name: &String| SENTINELS.contains(&name.as_str());
     for (event, node) in plan.events.iter().zip(nodes) {
         if let Some(via) = event.via.as_ref().filter(|via| watches(&via.value)) {
             cx.error(via.span, format!("`{}` is a Sentinel and has no keys", via.value));
@@ -30,7 +31,7 @@ pub(super) fn plan(cx: &mut Cx, plan: &Plan, nodes: &[Node]) {
                     .help("a Sentinel can `crash` and `restart`");
             }
             (Subject::Link(left, right), Do::Link { change, way, .. }) => {
-                let process = |name: &String| watches(name) || nodes_with_keys.contains(name);
+                let process = |name: &String| processes.contains(name);
                 let of_watch = (left.iter().any(watches) && right.iter().any(process))
                     || (right.iter().any(watches) && left.iter().any(process));
                 if of_watch && (!matches!(change, LinkChange::Cut | LinkChange::Heal) || *way != Way::Both) {
