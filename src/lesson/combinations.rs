@@ -92,10 +92,10 @@ fn publish(cx: &mut Cx, plan: &Plan, event: &Event, release: &Release, span: Spa
 fn cut(cx: &mut Cx, plan: &Plan, event: &Event, span: Span) {
     let Subject::Link(left, right) = &event.subject else { return };
     let watched = matches!(plan.servers.kind, ServersKind::Sentinel { .. });
-    let keyed = |name: &String| {
-        !plan.clients.iter().any(|client| client.name == *name) && !(watched && SENTINELS.contains(&name.as_str()))
+    let other = |name: &String| {
+        plan.clients.iter().any(|client| client.name == *name) || watched && SENTINELS.contains(&name.as_str())
     };
-    if left.iter().chain(right).all(keyed) {
+    if !left.iter().chain(right).any(other) {
         cx.error(span, "a replication link is one connection: cut one way, it is gone both ways")
             .help("leave `way` out, or write `do: hold`");
     }
