@@ -33,7 +33,7 @@ pub(super) struct Pending {
 
 /// The engine's database: opened for the first lesson that needs one, and used again.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Store(Arc<Mutex<Option<Database>>>);
+pub struct Store(Arc<Mutex<Option<Database>>>);
 
 impl From<DatabaseError> for Trouble {
     fn from(error: DatabaseError) -> Self {

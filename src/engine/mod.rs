@@ -53,6 +53,7 @@ mod world;
 use std::rc::Rc;
 
 pub use clock::ClockKind;
+pub use database::Store;
 pub use support::unsupported;
 
 use crate::lesson::{Do, Fence, Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
@@ -72,7 +73,7 @@ const ATTEMPTS: u32 = 20;
 pub struct Engine {
     runtime: tokio::runtime::Runtime,
     fleet: Fleet,
-    database: database::Store,
+    database: Store,
     clock: ClockKind,
 }
 
@@ -83,7 +84,7 @@ impl Engine {
     /// When the operating system refuses the runtime.
     pub fn new(binary: Binary, clock: ClockKind) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { runtime, fleet: Fleet::new(binary), database: database::Store::default(), clock })
+        Ok(Self { runtime, fleet: Fleet::new(binary), database: Store::default(), clock })
     }
 
     async fn run_plan(&self, plan: &Plan) -> Result<Trace, RunFailure> {
@@ -98,7 +99,7 @@ impl Engine {
             if let Some(why) = needs::unmet(plan, self.fleet.binary(), &servers).await.map_err(failure)? {
                 return Err(RunFailure::Skipped(why));
             }
-            match run_with(&servers, &self.database, self.fleet.binary(), plan, self.clock).await {
+            match run_on(&servers, &self.database, self.fleet.binary(), plan, self.clock).await {
                 Ok(Some(trace)) => return Ok(trace),
                 Ok(None) => {}
                 // A Sentinel has changed a node just when something was done to it.
@@ -119,23 +120,14 @@ impl RunLesson for Engine {
     }
 }
 
-/// Runs a plan once, on servers that are as [`setup`] says and fresh. None: the machine was so busy that the freeze did
+/// Runs a plan once, on servers that are as [`setup`] says and fresh, with a database that may have been used. None: the machine was so busy that the freeze did
 /// not hold; nothing is known, and the plan can be run again.
 ///
 /// # Errors
 /// When a server fails, or the engine.
 pub async fn run_on(
     servers: &Rc<Servers>,
-    binary: &Binary,
-    plan: &Plan,
-    clock: ClockKind,
-) -> Result<Option<Trace>, RunFailure> {
-    run_with(servers, &database::Store::default(), binary, plan, clock).await
-}
-
-async fn run_with(
-    servers: &Rc<Servers>,
-    database: &database::Store,
+    database: &Store,
     binary: &Binary,
     plan: &Plan,
     clock: ClockKind,
@@ -192,7 +184,7 @@ pub fn setup(plan: &Plan) -> Setup {
         .chain(plan.keys.iter().map(|pattern| pattern.value.clone()))
         .collect();
     let config = plan.servers.config.iter().map(|(name, value)| (name.value.clone(), value.clone())).collect();
-    Setup { shape, persistence, config, keys }
+    Setup { shape, persistence, config, keys, scripts: vec![look::CLOCK] }
 }
 
 /// SHA-1 of the clock script, as `EVALSHA` wants it.

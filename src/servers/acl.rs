@@ -8,6 +8,11 @@
 //! `SRANDMEMBER`); `WATCH`, since the lesson clock touches watched keys; and subscriptions, since what they bring would be
 //! taken for replies.
 
+/// A password that nobody can guess.
+pub(super) fn password() -> String {
+    format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple())
+}
+
 /// The ACL user of all lesson clients.
 pub(super) const LESSON: &str = "lesson";
 

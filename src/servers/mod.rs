@@ -99,4 +99,6 @@ pub struct Setup {
     pub config: Vec<(String, String)>,
     /// The keys (and channels) that its clients may reach: names or patterns, as in ACL rules.
     pub keys: Vec<String>,
+    /// Scripts that each server knows before it is asked for the first time (`EVALSHA`).
+    pub scripts: Vec<&'static str>,
 }

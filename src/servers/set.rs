@@ -46,11 +46,7 @@ pub(super) struct Lesson {
     pub(super) password: String,
     pub(super) keys: Vec<String>,
     pub(super) config: Vec<(String, String)>,
-}
-
-/// A password that nobody can guess.
-pub(super) fn password() -> String {
-    format!("{}{}", uuid::Uuid::new_v4().simple(), uuid::Uuid::new_v4().simple())
+    pub(super) scripts: Vec<&'static str>,
 }
 
 impl Set {
@@ -61,7 +57,7 @@ impl Set {
         setup: &Setup,
     ) -> Result<Self, ServersError> {
         // One password for the set: replicas need that of their master, whoever it will be.
-        let password = password();
+        let password = acl::password();
         let names = |letter: char, count: u8| (1..=count).map(move |number| format!("{letter}{number}"));
         let (mut users, mut sentinels) = (Vec::new(), Vec::new());
         if let Shape::Sentinel { replicas } = setup.shape {
@@ -106,7 +102,12 @@ impl Set {
     /// Makes everything as it is after a fresh start, for a lesson that may reach `keys`: processes, roles and links
     /// first, then what is in the servers.
     pub(super) async fn renew(&mut self, setup: &Setup) -> Result<(), ServersError> {
-        self.lesson = Lesson { password: password(), keys: setup.keys.clone(), config: setup.config.clone() };
+        self.lesson = Lesson {
+            password: acl::password(),
+            keys: setup.keys.clone(),
+            config: setup.config.clone(),
+            scripts: setup.scripts.clone(),
+        };
         self.get_addresses().await?;
         let fresh: Vec<bool> = self.nodes.iter().map(|node| !node.is_up()).collect();
         for node in self.nodes.iter().filter(|node| !node.is_up()) {
@@ -179,6 +180,9 @@ impl Set {
         let required = pipeline.len();
         for command in acl::optional() {
             pipeline.add_command(command);
+        }
+        for script in &self.lesson.scripts {
+            pipeline.cmd("SCRIPT").arg("LOAD").arg(script);
         }
         let replies = node.observer()?.pipeline(&pipeline).await.map_err(ServersError::lost(&node.name))?;
         match replies

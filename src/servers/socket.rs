@@ -32,6 +32,7 @@ pub(super) struct Socket {
 impl Socket {
     pub(super) fn connect(path: &Path) -> Result<Self, RedisError> {
         let stream = UnixStream::connect(path)?;
+        stream.set_read_timeout(Some(ANSWER_LIMIT))?;
         Ok(Self { stream, parser: RefCell::default(), pushes: RefCell::default() })
     }
 
@@ -42,13 +43,17 @@ impl Socket {
 
     /// Waits for the next reply. Errors of the server are replies ([`Value::ServerError`], inside lists too).
     pub(super) fn answer(&self) -> Result<Value, RedisError> {
-        let answer = self.answer_within(ANSWER_LIMIT)?;
+        let answer = self.read(None)?;
         answer.ok_or_else(|| io::Error::new(ErrorKind::TimedOut, "the server does not answer").into())
     }
 
     /// The next reply; none: it has not come within `limit`, and is still owed.
     pub(super) fn answer_within(&self, limit: Duration) -> Result<Option<Value>, RedisError> {
-        let patience = Patience { stream: &self.stream, until: Instant::now() + limit };
+        self.read(Some(Instant::now() + limit))
+    }
+
+    fn read(&self, until: Option<Instant>) -> Result<Option<Value>, RedisError> {
+        let patience = Patience { stream: &self.stream, until };
         loop {
             match self.parser.borrow_mut().parse_value(&patience) {
                 Ok(Value::Push { kind, data }) => self.pushes.borrow_mut().push(PushInfo { kind, data }),
@@ -66,23 +71,30 @@ impl Socket {
     }
 }
 
-/// Reads from a stream until a certain moment. Signals are nobody's answer (a shell that lets the program go on after
+/// Reads from a stream until a certain moment, or as long as the stream itself waits. Signals are nobody's answer (a shell that lets the program go on after
 /// Ctrl-Z sends one), and the parser would take them for the end of the connection.
 struct Patience<'a> {
     stream: &'a UnixStream,
-    until: Instant,
+    until: Option<Instant>,
 }
 
 impl Read for &Patience<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            let left = self.until.saturating_duration_since(Instant::now());
-            let left = Timespec::try_from(left).map_err(io::Error::other)?;
-            match poll(&mut [PollFd::new(self.stream, PollFlags::IN)], Some(&left)) {
-                Ok(0) => return Err(ErrorKind::TimedOut.into()),
-                Ok(_) => return (&*self.stream).read(buffer),
-                Err(Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
+            if let Some(until) = self.until {
+                let left =
+                    Timespec::try_from(until.saturating_duration_since(Instant::now())).map_err(io::Error::other)?;
+                match poll(&mut [PollFd::new(self.stream, PollFlags::IN)], Some(&left)) {
+                    Ok(0) => return Err(ErrorKind::TimedOut.into()),
+                    Ok(_) => {}
+                    Err(Errno::INTR) => continue,
+                    Err(error) => return Err(error.into()),
+                }
+            }
+            match (&*self.stream).read(buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Err(ErrorKind::TimedOut.into()),
+                read => return read,
             }
         }
     }

@@ -344,8 +344,10 @@ impl Player {
         if self.zoom == 0 {
             return;
         }
-        let at = self.looking_at.unwrap_or(self.playhead.t());
-        self.looking_at = Some(if ahead { (at + half).min(end) } else { at - half });
+        // The middle of a window that ends with the lesson: from there each press is seen.
+        let inside = |t: LessonTime| t.clamp(half, end - half);
+        let at = inside(self.looking_at.unwrap_or(self.playhead.t()));
+        self.looking_at = Some(inside(if ahead { at + half } else { at - half }));
     }
 
     fn arrive(&mut self, to: Playhead) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use lockscope::engine::{ClockKind, run_on, setup};
+use lockscope::engine::{ClockKind, Store, run_on, setup};
 use lockscope::lesson::Plan;
 use lockscope::servers::{Binary, Fleet};
 use lockscope::trace::Trace;
@@ -50,7 +50,7 @@ async fn watch_once(plan: &Plan) -> Option<Watched> {
         assert_eq!(line.trim_end(), "+OK");
     }
 
-    let trace = run_on(&servers, &binary, plan, ClockKind::Warp).await.expect("it runs")?;
+    let trace = run_on(&servers, &Store::default(), &binary, plan, ClockKind::Warp).await.expect("it runs")?;
 
     // Everything before this mark has been seen when the mark is seen.
     let mut connection = admin.get_multiplexed_async_connection().await.expect("a connection");
@@ -65,7 +65,8 @@ async fn watch_once(plan: &Plan) -> Option<Watched> {
     let mut seen = Vec::new();
     loop {
         line.clear();
-        stream.read_line(&mut line).await.expect("a line");
+        let read = stream.read_line(&mut line).await.expect("a line");
+        assert!(read > 0, "{node} was ended in the lesson, and what it did before with it");
         let Some(words) = monitored(&line) else { continue };
         if words.last().is_some_and(|word| word == "end-of-lesson") {
             return Some(Watched { trace, seen, refused });

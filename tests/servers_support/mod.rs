@@ -18,7 +18,7 @@ pub fn fleet() -> Fleet {
 }
 
 pub fn setup(shape: Shape, persistence: Persistence) -> Setup {
-    Setup { shape, persistence, config: Vec::new(), keys: vec!["lock:1".into(), "queue:*".into()] }
+    Setup { shape, persistence, config: Vec::new(), keys: vec!["lock:1".into(), "queue:*".into()], scripts: Vec::new() }
 }
 
 pub fn single() -> Setup {

@@ -135,6 +135,34 @@ fn zoom_keeps_the_playhead_in_sight() {
     assert_eq!(zoom(&app), 0);
 }
 
+/// `{` and `}` move what is seen, not the moment that is told; whoever moves on looks there again.
+#[test]
+fn the_timeline_is_looked_along_while_the_playhead_stays() {
+    let mut app = opened(PLAIN, Lang::En);
+    press(&mut app, "end 2 end z z");
+    let axis = |app: &App| screen(app, 120, 36).lines().nth(2).expect("an axis").to_owned();
+    let t = |app: &App| app.player.as_ref().map(|player| player.playhead.t());
+    let (here, there) = (t(&app), axis(&app));
+    assert!(there.contains('┃'));
+    let mut seen = vec![there];
+    for _ in 0..6 {
+        press(&mut app, "{");
+        assert_eq!(t(&app), here);
+        seen.push(axis(&app));
+    }
+    // Half a window at a time: six times from the last of four quarters to the first, and each press is seen.
+    assert!(seen.windows(2).all(|pair| pair[0] != pair[1]), "{seen:#?}");
+    assert!(seen[6].contains(" 0s"), "{}", seen[6]);
+    press(&mut app, "{");
+    assert_eq!(axis(&app), seen[6], "there is nothing before the beginning");
+    for before in seen.iter().rev().skip(1) {
+        press(&mut app, "}");
+        assert_eq!(axis(&app), *before);
+    }
+    press(&mut app, "{ { left");
+    assert!(axis(&app).contains('┃'), "who goes on looks there");
+}
+
 #[test]
 fn squeezed_time_is_marked_as_such() {
     let mut app = opened(PLAIN, Lang::En);

@@ -246,7 +246,8 @@ impl Pane<'_> {
             let ui = self.scene.ui;
             let mut line = vec![(format!("{} ", view.name), self.theme.owner(view.index))];
             let thinks = self.thinks(view, short);
-            let pad = " ".repeat(column - width(&thinks) + 1);
+            // Two sentences: what the client thinks must not run into what Redis says.
+            let pad = " ".repeat(column - width(&thinks) + if short { 1 } else { 2 });
             line.push((thinks, if view.believes { self.theme.strong() } else { self.theme.text() }));
             let redis = match (short, view.holds) {
                 (false, true) => "inspector.redis_yes",
