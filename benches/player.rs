@@ -12,7 +12,7 @@ mod cli_support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cli_support::pty::{LEFT, RIGHT, Terminal};
+use cli_support::pty::{DOWN, LEFT, RIGHT, Terminal};
 use cli_support::{Home, LOCKSCOPE};
 use lockscope::engine::{ClockKind, Engine};
 use lockscope::lesson::RunLesson;
@@ -21,9 +21,7 @@ use lockscope::servers::Binary;
 use lockscope::tui::app::Run;
 use lockscope::tui::keys::Action;
 use lockscope::tui::whatif::rows::Row;
-use lockscope::tui::{App, Recording, Theme, view};
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use lockscope::tui::{App, Recording, Theme};
 
 const TIMES: usize = 40;
 
@@ -74,21 +72,42 @@ fn changes(engine: &mut Engine) {
     }
     app.update(Action::WhatIf);
     let at = app.whatif_rows().iter().position(|row| matches!(row, Row::Ttl(_))).expect("a lease");
-    if let Some(whatif) = app.player.as_mut().and_then(|player| player.whatif.as_mut()) {
-        whatif.selected = at;
+    report(&format!("what-if to frame, {id} ({records} records)"), &mut turned(&id, variant, at));
+}
+
+/// Turns what stands in a line of a what-if, there and back: from the key to the frame that shows the run which it asks
+/// for.
+fn turned(id: &str, variant: usize, line: usize) -> Vec<Duration> {
+    let home = Home::new();
+    let mut terminal = Terminal::open((200, 50), LOCKSCOPE.as_ref(), &[id], home.path(), &home.environment());
+    let settled = |picture: &str| !picture.contains("running on Redis");
+    for _ in 0..variant {
+        terminal.send("v");
     }
-    let mut buffer = Buffer::empty(Rect::new(0, 0, 200, 50));
-    let mut times: Vec<Duration> = (0..TIMES)
-        .map(|i| {
-            let begin = Instant::now();
-            app.update(if i % 8 < 4 { Action::More } else { Action::Less });
-            run_all(&mut app, engine);
-            buffer.reset();
-            view::draw(&app, &mut buffer);
-            begin.elapsed()
-        })
-        .collect();
-    report(&format!("what-if to frame, {id} ({records} records)"), &mut times);
+    let there = format!("variant {}/", variant + 1);
+    terminal
+        .wait("the variant", |picture| picture.contains(&there) && picture.contains("0.000 / ") && settled(picture));
+    terminal.send("w");
+    for _ in 0..line {
+        terminal.send(DOWN);
+    }
+    let value = |picture: &str| {
+        let (_, rest) = picture.split_once('‹')?;
+        Some(rest.split_once('›')?.0.trim().to_owned())
+    };
+    let mut before =
+        value(&terminal.wait("a lease", |picture| value(picture).is_some_and(|value| value.ends_with('s'))));
+    let mut times = Vec::new();
+    for i in 0..TIMES {
+        let begin = Instant::now();
+        terminal.send(if i % 8 < 4 { RIGHT } else { LEFT });
+        let after = terminal.wait("the run", |picture| value(picture) != before && settled(picture));
+        times.push(begin.elapsed());
+        before = value(&after);
+    }
+    terminal.send("q");
+    terminal.left();
+    times
 }
 
 /// Does what the worker does; what may have no end is run twice.

@@ -34,8 +34,8 @@ pub struct Options {
 
 /// Between two frames while playing: 30 a second.
 const FRAME: Duration = Duration::from_millis(33);
-/// How long a result may wait to be noticed while a lesson is being run.
-const RUNNING: Duration = Duration::from_millis(8);
+/// How long a result may wait to be noticed while a lesson is being run: some ms.
+const RUNNING: Duration = Duration::from_millis(2);
 /// How long a signal may wait to be noticed while nothing moves.
 const IDLE: Duration = Duration::from_millis(200);
 
