@@ -1,6 +1,6 @@
 //! What the format has and the engine cannot do yet is refused by name, before anything runs.
 
-use crate::lesson::{Acquire, AcquireHow, Do, Fence, Plan, ServersKind, Span, Subject, Wait, Way};
+use crate::lesson::{Acquire, AcquireHow, Do, Fence, Plan, ServersKind, Span, Wait};
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
@@ -27,7 +27,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
             Do::Release(release) if release.publish == Some(true) && plan.is_on_real_clock() => {
                 missing.add(span, "`publish: true` with Sentinels");
             }
-            Do::Link { way, .. } => missing.link(plan, span, &event.subject, *way),
             _ => {}
         }
     }
@@ -63,15 +62,6 @@ impl Missing {
                 }
             }
             _ => self.add(span, "`permits` with this `how` (leave it out, or write your own commands)"),
-        }
-    }
-
-    /// What a replica acknowledges is never kept from its master; all the rest of a replication link goes the other way.
-    fn link(&mut self, plan: &Plan, span: Span, subject: &Subject, way: Way) {
-        let Subject::Link(left, right) = subject else { return };
-        let is_client = |name: &String| plan.clients.iter().any(|client| client.name == *name);
-        if way == Way::Reply && !left.iter().chain(right).any(is_client) {
-            self.add(span, "`way: reply` on a replication link");
         }
     }
 }
