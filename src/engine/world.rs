@@ -139,6 +139,8 @@ pub(super) struct NodeRun {
     pub(super) waiting: u64,
     /// Of a replica: the way back, on which it says what it has.
     pub(super) way_back: WayBack,
+    /// When it became a master, by the count of messages: of two masters the newer has the greater one.
+    pub(super) since: u64,
     /// How far its own clock is ahead of the others', ms.
     pub(super) clock_ahead: i64,
 }
@@ -196,7 +198,7 @@ impl World {
             };
             let role = if follows.is_some() { Role::Replica } else { Role::Master };
             let (link, way_back) = (LinkState::Open, WayBack::default());
-            (name.clone(), NodeRun { up: true, role, follows, link, waiting: 0, way_back, clock_ahead: 0 })
+            (name.clone(), NodeRun { up: true, role, follows, link, waiting: 0, way_back, since: 0, clock_ahead: 0 })
         };
         let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {
