@@ -136,8 +136,9 @@ impl World {
         self.link_ends(node);
         self.record(What::NodeDemoted { node: node.to_owned(), master });
         if was_master {
-            // Its clients were thrown out.
+            // Its clients were thrown out, and whoever was subscribed there.
             self.drop_conns(node);
+            self.ears.borrow_mut().retain(|_, ear| ear.node != node);
         }
         self.arrived(node, if was_master { &Cause::Demote } else { &Cause::Replication })
     }

@@ -10,9 +10,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
         let span = event.span;
         match &event.what {
             Do::Acquire(acquire) => {
-                if matches!(acquire.wait, Wait::Notify { .. }) && plan.is_on_real_clock() {
-                    missing.add(span, "`wait: notify` with Sentinels");
-                }
                 if matches!(acquire.wait, Wait::Queue { .. }) && plan.is_on_real_clock() {
                     missing.add(span, "`wait: queue` with Sentinels");
                 }
@@ -23,9 +20,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                         missing.add(span, "`wait: queue` with `permits`");
                     }
                 }
-            }
-            Do::Release(release) if release.publish == Some(true) && plan.is_on_real_clock() => {
-                missing.add(span, "`publish: true` with Sentinels");
             }
             _ => {}
         }
