@@ -19,9 +19,6 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
                 if permits > 1 {
                     missing.permit(span, acquire);
-                    if matches!(acquire.wait, Wait::Queue { .. }) {
-                        missing.add(span, "`wait: queue` with `permits`");
-                    }
                 }
             }
             Do::Release(release) if release.publish == Some(true) && plan.is_on_real_clock() => {
