@@ -4,7 +4,7 @@
 use ratatui::layout::Rect;
 
 use crate::tui::canvas::Canvas;
-use crate::tui::keys::{Action, BINDINGS, Does, Layer};
+use crate::tui::keys::{Action, BINDINGS, Binding, Does, Key, Layer};
 use crate::tui::strings::Ui;
 use crate::tui::text::width;
 
@@ -17,7 +17,13 @@ pub fn draw(canvas: &mut Canvas<'_>, ui: Ui, layers: &[Layer], area: Rect) {
     let walled = |does| matches!(does, Does::Just(Action::TogglePlay | Action::Next | Action::NextMarker));
     let mut candidates: Vec<(usize, u8, String, &str)> = Vec::new();
     for (depth, layer) in layers.iter().enumerate() {
-        for binding in BINDINGS.iter().filter(|binding| binding.layer == *layer && !(asked && walled(binding.does))) {
+        // What a layer above has taken means something else now.
+        let taken = |key: &Key| {
+            let above = BINDINGS.iter().filter(|binding| layers[..depth].contains(&binding.layer));
+            above.flat_map(|binding| binding.keys).any(|other| other == key)
+        };
+        let offered = |binding: &&Binding| binding.layer == *layer && !(asked && walled(binding.does));
+        for binding in BINDINGS.iter().filter(offered).filter(|binding| !binding.keys.iter().all(taken)) {
             if let Some(rank) = binding.footer {
                 // A question's own keys come before the player's.
                 let rank = if *layer == Layer::Global { rank } else { rank + u8::try_from(depth).unwrap_or(0) * 4 };

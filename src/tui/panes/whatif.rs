@@ -16,7 +16,7 @@ use crate::tui::app::{App, Run};
 use crate::tui::canvas::Canvas;
 use crate::tui::compare::Parting;
 use crate::tui::strings::{Ui, secs};
-use crate::tui::text::width;
+use crate::tui::text::{cut, width};
 use crate::tui::theme::{Glyph, Theme};
 use crate::tui::view::Scene;
 use crate::tui::whatif::rows::{Row, ways};
@@ -25,6 +25,10 @@ use crate::tui::whatif::{WhatIf, turn};
 
 /// The widest that labels get before the values stand in a column of their own.
 const LABELS: usize = 40;
+/// The cells before a label: the pointer, the sign, and a blank after each.
+const SIGNS: usize = 4;
+/// The cells of a value's arrows, and of the blank before it.
+const ARROWS: usize = 5;
 
 /// Draws the list.
 pub fn list(canvas: &mut Canvas<'_>, scene: &Scene<'_>, whatif: &WhatIf, area: Rect) {
@@ -36,7 +40,11 @@ pub fn list(canvas: &mut Canvas<'_>, scene: &Scene<'_>, whatif: &WhatIf, area: R
     let variant = variant.map_or("", |plan| plan.variant_title.get(scene.app.lang));
     let words: Vec<Words> =
         rows.iter().map(|row| words::row(scene.ui, row, &whatif.plan, &whatif.edits, variant)).collect();
-    let column = words.iter().map(|words| width(&words.label)).max().unwrap_or(0).min(LABELS);
+    let longest = |text: fn(&Words) -> &str| words.iter().map(|words| width(text(words))).max().unwrap_or(0);
+    let values = longest(|words| &words.value);
+    // Values are what is turned: where there is little room, it is the labels that are cut, down to half of it.
+    let room = usize::from(inner.width).saturating_sub(SIGNS + ARROWS);
+    let column = longest(|words| &words.label).min(LABELS).min(room.saturating_sub(values).max(room / 2));
     let height = usize::from(inner.height);
     let selected = whatif.selected.min(rows.len().saturating_sub(1));
     // The selected line stays in the middle, except near the ends.
@@ -49,7 +57,8 @@ pub fn list(canvas: &mut Canvas<'_>, scene: &Scene<'_>, whatif: &WhatIf, area: R
             _ if is_changed(row, whatif) => theme.glyph(Glyph::Differs),
             _ => " ",
         };
-        let pad = " ".repeat(column.saturating_sub(width(&words.label)) + 1);
+        let label = cut(&words.label, column.max(room.saturating_sub(width(&words.value))));
+        let pad = " ".repeat(column.saturating_sub(width(&label)) + 1);
         let arrows = if here { ("‹ ", " ›") } else { ("  ", "  ") };
         let value = format!("{}{}{}", arrows.0, words.value, arrows.1);
         let new = matches!(row, Row::New(_)) && !here;
@@ -62,7 +71,7 @@ pub fn list(canvas: &mut Canvas<'_>, scene: &Scene<'_>, whatif: &WhatIf, area: R
                 (" ", text),
                 (sign, theme.accent()),
                 (" ", text),
-                (&words.label, text),
+                (&label, text),
                 (&pad, text),
                 (&value, strong),
             ],
