@@ -98,6 +98,7 @@ impl Waiting {
     pub(super) fn tried(&mut self, acquire: &Acquire, end: &End, sent: u64) {
         if matches!(acquire.wait, Wait::Queue { .. }) {
             self.renewed = sent;
+            self.failed = end.outcome == Outcome::Error;
             // Of a try without an answer it must be assumed. A lock that is one's own already (`accept_own`) has been
             // asked for again before that was known.
             self.in_line =
@@ -148,7 +149,7 @@ impl Ctx {
         }
         let token = self.own_token();
         self.leave_other_nodes().await?;
-        if !waiting.subscribed && !world.listens(self.slot) {
+        if !waiting.failed && !waiting.subscribed && !world.listens(self.slot) {
             waiting.subscribed = true;
             self.command(words(&["SUBSCRIBE", &format!("{}{token}", channels(key))])).await?;
             if in_time(world.now()) {
