@@ -136,7 +136,7 @@ impl World {
         self.link_ends(node);
         self.record(What::NodeDemoted { node: node.to_owned(), master });
         if was_master {
-            // Its clients were thrown out, and whoever was subscribed there.
+            // Its clients were thrown out, and those who listen too.
             self.drop_conns(node);
             self.ears.borrow_mut().retain(|_, ear| ear.node != node);
         }

@@ -1,27 +1,16 @@
 //! What the format has and the engine cannot do yet is refused by name, before anything runs.
 
-use crate::lesson::{Acquire, AcquireHow, Do, Plan, Span, Wait};
+use crate::lesson::{Acquire, AcquireHow, Do, Plan, Span};
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
 pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
     let mut missing = Missing(Vec::new());
     for event in &plan.events {
-        let span = event.span;
-        match &event.what {
-            Do::Acquire(acquire) => {
-                if matches!(acquire.wait, Wait::Queue { .. }) && plan.is_on_real_clock() {
-                    missing.add(span, "`wait: queue` with Sentinels");
-                }
-                let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
-                if permits > 1 {
-                    missing.permit(span, acquire);
-                    if matches!(acquire.wait, Wait::Queue { .. }) {
-                        missing.add(span, "`wait: queue` with `permits`");
-                    }
-                }
-            }
-            _ => {}
+        if let Do::Acquire(acquire) = &event.what
+            && event.lock.and_then(|lock| plan.locks.get(lock)).is_some_and(|lock| lock.permits > 1)
+        {
+            missing.permit(event.span, acquire);
         }
     }
     missing.0
