@@ -200,27 +200,6 @@ fn wrong_usage_is_1_whatever_is_wrong() {
 }
 
 #[test]
-fn a_variant_that_needs_what_is_not_there_yet_is_refused_and_the_others_run() {
-    let naive = "  - id: del\n";
-    let other = format!("{naive}    lock: {{permits: 2}}\n    set: {{a-lock: {{how: setnx}}}}\n");
-    let text = changed(WRONG_DELETE, naive, &other);
-    let event = line_of(&text, "  - client: A\n    do: acquire\n");
-    Home::new()
-        .with("lesson.yaml", &text)
-        .check(&["lesson.yaml"])
-        .exits(2)
-        .line("refused", "wrong-delete/del")
-        .line("ok", "wrong-delete/lua")
-        .line("ok", "wrong-delete/watchdog")
-        .says(&format!("lesson.yaml:{event}: `permits` with this `how`"))
-        .closes(2, 1, 0);
-    let redlock = changed(GOOD, "at: 4s, do: acquire}", "at: 4s, do: acquire, how: redlock}");
-    let ran = Home::new().with("redlock.yaml", &redlock).check(&["redlock.yaml"]).exits(2);
-    let line = line_of(&redlock, "how: redlock");
-    ran.says(&format!("redlock.yaml:{line}")).says("how: redlock").closes(0, 1, 0);
-}
-
-#[test]
 fn of_several_failures_the_lowest_code_counts_and_what_is_good_still_runs() {
     let home = Home::new()
         .with("good.yaml", GOOD)

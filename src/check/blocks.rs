@@ -40,7 +40,6 @@ impl Blocks {
             &words.ok,
             &words.failed,
             &words.skipped,
-            &words.refused,
             &words.inconclusive_run,
             &words.broken_file,
             &words.not_started,

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread;
 
 use super::{Job, Options};
-use crate::lesson::{Judgement, Plan, RunFailure, RunLesson, Source, Span, judge};
+use crate::lesson::{Judgement, Plan, RunFailure, RunLesson, Source, judge};
 use crate::trace::{LessonTime, Trace, What, jsonl};
 
 /// One line of the report.
@@ -28,8 +28,6 @@ pub(super) enum Outcome {
     Differs(Box<Difference>),
     /// The server cannot do what it needs.
     Skipped(String),
-    /// lockscope cannot do what it needs.
-    Refused(Vec<(Span, String)>),
     /// The file cannot be read.
     Broken,
     /// No server.
@@ -198,7 +196,6 @@ fn one(plan: &Plan, options: &Options, runner: &mut dyn RunLesson) -> Outcome {
 
 fn failed(failure: RunFailure) -> Outcome {
     match failure {
-        RunFailure::Refused(places) => Outcome::Refused(places),
         RunFailure::Skipped(reason) => Outcome::Skipped(reason),
         RunFailure::Environment(text) => Outcome::Environment(text),
         RunFailure::Engine(text) => Outcome::Engine(text),

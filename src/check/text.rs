@@ -42,11 +42,6 @@ impl<'a> Report<'a> {
             Outcome::Differs(difference) => {
                 (Exit::Failed, Mood::Bad, &words.failed, self.style.differs(unit, &difference))
             }
-            Outcome::Refused(places) => {
-                let places: Vec<_> = places.into_iter().map(|(span, text)| (Some(span), text)).collect();
-                let block = self.style.block(unit, &words.refused_plan, &places);
-                (Exit::Lesson, Mood::Bad, &words.refused, block)
-            }
             Outcome::Broken => {
                 let diagnostics = match unit {
                     Unit::Broken { diagnostics, .. } => diagnostics,

@@ -26,12 +26,12 @@ macro_rules! words {
 }
 
 words! {
-    ok, failed, skipped, refused, inconclusive_run, broken_file, not_started,
+    ok, failed, skipped, inconclusive_run, broken_file, not_started,
     broken, contained, stuck, inconclusive, held,
     expected, seen, warning, real_clock,
     nothing_else, one_choice, one_value, nothing, times, caused_at, no_choice, choices, no_value, values,
     reply, no_reply, run_ended, unrun,
-    refused_plan, engine,
+    engine,
     differs, differs_at, differs_header, first_run, other_run, no_record,
     nothing_selected, nothing_matches, trace_not_written, repeated, summary,
 }

@@ -43,7 +43,6 @@ mod sentinel;
 mod server;
 mod slips;
 mod slot;
-mod support;
 mod token;
 mod waiting;
 mod ways;
@@ -54,7 +53,6 @@ use std::rc::Rc;
 
 pub use clock::ClockKind;
 pub use database::Store;
-pub use support::unsupported;
 
 use crate::lesson::{Do, Fence, Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
 use crate::servers::{Binary, Fleet, Persistence, Servers, Setup, Shape};
@@ -88,10 +86,6 @@ impl Engine {
     }
 
     async fn run_plan(&self, plan: &Plan) -> Result<Trace, RunFailure> {
-        let refused = unsupported(plan);
-        if !refused.is_empty() {
-            return Err(RunFailure::Refused(refused));
-        }
         let environment = |error: crate::servers::ServersError| RunFailure::Environment(error.to_string());
         let mut disturbed = false;
         for _ in 0..ATTEMPTS {

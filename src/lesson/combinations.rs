@@ -16,6 +16,9 @@ pub(super) fn check(cx: &mut Cx, plan: &Plan, nodes: &[Node]) {
                 if acquire.fence == Fence::Script {
                     fence(cx, plan, event, acquire, place(node, "fence"));
                 }
+                if event.lock.and_then(|lock| plan.locks.get(lock)).is_some_and(|lock| lock.permits > 1) {
+                    permit(cx, acquire, node);
+                }
                 if let Wait::Queue { .. } = acquire.wait {
                     queue(cx, acquire, place(node, "wait"));
                 }
@@ -43,6 +46,22 @@ pub(super) fn check(cx: &mut Cx, plan: &Plan, nodes: &[Node]) {
 /// Where a key of an event stands, or the event.
 pub(super) fn place(node: &Node, key: &str) -> Span {
     node.get(key).map_or(node.span, |node| node.span)
+}
+
+/// A permit is one of several: its holders are counted in one script, each until its own time is up.
+fn permit(cx: &mut Cx, acquire: &Acquire, node: &Node) {
+    match acquire.how {
+        AcquireHow::Run(_) => {}
+        AcquireHow::SetNxPx if acquire.ttl.is_some() => {}
+        AcquireHow::SetNxPx => {
+            cx.error(node.span, "a permit has a TTL: it is all that frees what somebody holds who has crashed")
+                .help("give the lock a `ttl`");
+        }
+        _ => {
+            cx.error(place(node, "how"), "with `permits` several hold the lock, and this way to take it knows one holder")
+                .help("leave `how` out, or write your own commands with `run`");
+        }
+    }
 }
 
 /// The server's compare-and-delete looks at a string.

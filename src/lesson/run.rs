@@ -1,6 +1,5 @@
 //! The one thing that the checker and the player ask for: run this plan.
 
-use super::Span;
 use super::model::Plan;
 use crate::trace::Trace;
 
@@ -17,9 +16,6 @@ pub trait RunLesson {
 /// Why there is no trace.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RunFailure {
-    /// The plan uses what this program cannot do: exit code 2. One entry per place, with what it is.
-    #[error("the lesson needs what lockscope cannot do yet")]
-    Refused(Vec<(Span, String)>),
     /// `needs:` is not met, or the server cannot do it: the variant is skipped, with this reason.
     #[error("skipped: {0}")]
     Skipped(String),

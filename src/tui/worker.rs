@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::app::{Request, Run, RunKey};
 use super::recording::Recording;
-use crate::lesson::{RunFailure, RunLesson};
+use crate::lesson::{RunLesson};
 
 /// How long the thread has to stop its servers. Only a lesson that is still being run takes longer.
 const GRACE: Duration = Duration::from_secs(1);
@@ -104,11 +104,6 @@ fn work(make_runner: impl FnOnce() -> Box<dyn RunLesson>, todo: &Receiver<Reques
     while let Some(Request { key, plan }) = next(todo, &mut waiting) {
         let run = match runner.run(&plan) {
             Ok(trace) => Run::Ready(Arc::new(Recording::new(&plan, trace))),
-            Err(RunFailure::Refused(places)) => {
-                let lines = places.iter().map(|(span, what)| format!("{}: {what}", plan.source.at(*span)));
-                let lines: Vec<String> = lines.collect();
-                Run::Failed(format!("{}\n{}", RunFailure::Refused(Vec::new()), lines.join("\n")))
-            }
             Err(failure) => Run::Failed(failure.to_string()),
         };
         if done.send(Message::Ran(key, run)).is_err() {

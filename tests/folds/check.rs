@@ -89,12 +89,6 @@ fn unrun(id: &str) -> (&str, Plan, Result<Trace, RunFailure>) {
     (id, plan(&trace, Verdict::Held, &[]), Ok(trace))
 }
 
-fn refused(id: &str) -> (&str, Plan, Result<Trace, RunFailure>) {
-    let (id, plan, _) = good(id);
-    let span = plan.expect[0].span;
-    (id, plan, Err(RunFailure::Refused(vec![(span, "`how: redlock`".to_owned())])))
-}
-
 #[test]
 fn all_as_expected_is_exit_0_and_a_line_each() {
     let bench = Bench::new(vec![good("del"), good("again")]);
@@ -163,7 +157,6 @@ fn each_failure_has_its_exit_code() {
     let with = |variant| Bench::new(vec![good("del"), variant]).check(&Options::default());
     let environment = || RunFailure::Environment("no redis-server found\ntry: apt-get install redis-server".to_owned());
     let cases = [
-        (refused("x"), 2, "refused     wrong-delete/x"),
         (failing("x", environment()), 3, "not run     wrong-delete/x"),
         (wrong("x"), 4, "FAILED      wrong-delete/x"),
         (unrun("x"), 5, "no answer   wrong-delete/x    inconclusive     5.000 s"),
@@ -188,21 +181,9 @@ fn a_skipped_variant_is_no_failure_and_says_why() {
 fn of_several_failures_the_lowest_code_counts() {
     let exit = |variants| Bench::new(variants).check(&Options::default()).0.exit;
     assert_eq!(exit(vec![unrun("a"), wrong("b"), good("c")]), Exit::Failed);
-    assert_eq!(exit(vec![unrun("a"), wrong("b"), refused("c")]), Exit::Lesson);
+    let environment = failing("c", RunFailure::Environment("no redis-server found".to_owned()));
+    assert_eq!(exit(vec![unrun("a"), wrong("b"), environment]), Exit::Environment);
     assert_eq!(exit(vec![good("a"), unrun("b")]), Exit::Inconclusive);
-}
-
-#[test]
-fn what_lockscope_cannot_do_is_shown_with_name_and_line_and_the_others_go_on() {
-    let (summary, report) = Bench::new(vec![refused("redlock"), good("del")]).check(&Options::default());
-    assert_eq!((summary.passed, summary.failed), (1, 1));
-    let block = "
-wrong-delete/redlock
-  the lesson needs what lockscope cannot do yet
-  lessons/by-hand.yaml:4: `how: redlock`
-    - {overlap: [A, B], at: 11s, to: 12s}
-";
-    assert!(report.contains(block), "{report}");
 }
 
 #[test]

@@ -48,22 +48,6 @@ fn a_panic_is_a_message() {
     assert!(matches!(next(&worker), Message::Panicked));
 }
 
-struct Refuses;
-
-impl RunLesson for Refuses {
-    fn run(&mut self, plan: &Plan) -> Result<Trace, RunFailure> {
-        Err(RunFailure::Refused(vec![(plan.events[0].span, "redlock".to_owned())]))
-    }
-}
-
-#[test]
-fn what_cannot_be_run_names_its_line() {
-    let worker = Worker::start(|| Box::new(Refuses)).expect("a thread");
-    worker.request(Request { key: KEY, plan: plan(0) });
-    let Message::Ran(KEY, Run::Failed(why)) = next(&worker) else { panic!("it cannot be run") };
-    assert!(why.contains("lessons/wrong-delete.yaml:11: redlock"), "{why}");
-}
-
 /// Says that it has begun, and goes on until it is told to stop.
 struct Endless {
     begun: Sender<()>,
