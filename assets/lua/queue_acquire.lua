@@ -2,7 +2,8 @@
 -- KEYS[1] the lock, KEYS[2] the line (a list of tokens, the first comer first), KEYS[3] until when each of them counts
 -- ARGV[1] my token, ARGV[2] the lease in ms (0: for ever), ARGV[3] the time by my own clock, ARGV[4] how long an entry
 -- counts, in ms, ARGV[5] 1: asking again renews my entry, ARGV[6] what the waiters' channels begin with
--- Answers OK: the lock is mine; or my place in the line.
+-- KEYS[4] (if there is one) the counter of fencing tokens, which never expires
+-- Answers OK: the lock is mine (with a counter: OK and my number); or my place in the line.
 local now, ends = tonumber(ARGV[3]), ARGV[3] + ARGV[4]
 if ARGV[5] == '1' then redis.call('ZADD', KEYS[3], 'XX', ends, ARGV[1]) end
 -- The dead do not leave by themselves: whoever comes next strikes off those whose time is over.
@@ -20,6 +21,7 @@ if free and (not first or first == ARGV[1]) then
   end
   redis.call('LREM', KEYS[2], 1, ARGV[1])
   redis.call('ZREM', KEYS[3], ARGV[1])
+  if KEYS[4] then return {redis.status_reply('OK'), redis.call('INCR', KEYS[4])} end
   return redis.status_reply('OK')
 end
 local place = redis.call('LPOS', KEYS[2], ARGV[1])

@@ -82,9 +82,10 @@ fn certain<'a>(argv: &'a [String], reply: &Reply) -> Option<(&'a str, u64)> {
         ("EVAL", Reply::Int(1..)) if [REENTRANT_ACQUIRE, REENTRANT_RELEASE, REENTRANT_RENEW].contains(&key) => {
             Some((word(3)?, number(5, 1).filter(|ms| *ms > 0)?))
         }
-        // Those of a fair lock have three keys, and after their owner the TTL.
-        ("EVAL", Reply::Status(_)) if [QUEUE_ACQUIRE, QUEUE_REENTRANT_ACQUIRE].contains(&key) => {
-            Some((word(3)?, number(7, 1).filter(|ms| *ms > 0)?))
+        // Those of a fair lock have three keys, and after their owner the TTL. With a fencing token there is one key more.
+        ("EVAL", Reply::Status(_) | Reply::List(_)) if [QUEUE_ACQUIRE, QUEUE_REENTRANT_ACQUIRE].contains(&key) => {
+            let keys: usize = word(2)?.parse().ok()?;
+            Some((word(3)?, number(keys.checked_add(4)?, 1).filter(|ms| *ms > 0)?))
         }
         ("EVAL", Reply::Int(1..)) if key == QUEUE_REENTRANT_RELEASE => {
             Some((word(3)?, number(7, 1).filter(|ms| *ms > 0)?))

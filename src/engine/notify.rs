@@ -216,11 +216,7 @@ impl Ctx {
         let Wait::Notify { recheck, subscribe_after, cap, .. } = &acquire.wait else { return Ok(false) };
         let world = &self.world;
         let in_time = |t: u64| give_up.is_none_or(|give_up| t < give_up);
-        // A subscription dies with its server, or its server is not asked any more: it is made anew when it is next needed.
-        let here = world.clients.borrow()[self.client].master.clone();
-        if world.ears.borrow().values().any(|ear| ear.slot == self.slot && ear.node != here) {
-            world.stop_listening(self.slot).await?;
-        }
+        self.leave_other_nodes().await?;
         if !waiting.subscribed && !world.listens(self.slot) {
             if subscribe_after.ms() > 0 {
                 let ready = world.now().saturating_add(subscribe_after.ms());
@@ -243,6 +239,20 @@ impl Ctx {
         let enough = cap.map(|cap| world.now().saturating_add(cap)).into_iter().chain(give_up).min();
         // What comes at the last moment is in time.
         Ok(self.sleep_until_told(enough).await || in_time(world.now()))
+    }
+
+    /// A subscription dies with its server, or its server is not asked any more: it is made anew when it is next needed.
+    pub(super) async fn leave_other_nodes(&self) -> Result<(), Trouble> {
+        if self.world.listens(self.slot) && !self.listens_here() {
+            self.world.stop_listening(self.slot).await?;
+        }
+        Ok(())
+    }
+
+    /// Whether the task is subscribed at the master that its client talks to.
+    pub(super) fn listens_here(&self) -> bool {
+        let here = &self.world.clients.borrow()[self.client].master;
+        self.world.ears.borrow().values().any(|ear| ear.slot == self.slot && ear.node == *here)
     }
 
     /// Sleeps until a message comes, or until `enough`. True: it was a message.

@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 
 use super::notify::longest_sleep;
 use super::program::End;
-use super::recipes::words;
+use super::recipes::{fence_key, words};
 use super::waiting::Waiting;
 use super::ways::Made;
 use super::wire::{Answer, Ctx};
 use super::world::{Trouble, World};
-use crate::lesson::{Acquire, AcquireHow, Do, Plan, Subject, Wait};
+use crate::lesson::{Acquire, AcquireHow, Do, Event, Fence, Plan, Subject, Wait};
 use crate::trace::{LessonTime, Outcome, Reply, What};
 
 /// Take the lock, or stand in line.
@@ -60,26 +60,31 @@ pub(super) fn reach(key: &str) -> [String; 3] {
 
 /// Whether somebody in the lesson stands in line for this lock: then releases tell whoever is first.
 pub(super) fn has_line(plan: &Plan, lock: usize) -> bool {
-    plan.events.iter().any(|event| match &event.what {
-        Do::Acquire(acquire) => event.lock == Some(lock) && matches!(acquire.wait, Wait::Queue { .. }),
-        _ => false,
-    })
+    plan.events.iter().any(|event| event.lock == Some(lock) && stands_in_line(event))
+}
+
+/// Whether an event is an acquire that waits in line.
+fn stands_in_line(event: &Event) -> bool {
+    matches!(&event.what, Do::Acquire(acquire) if matches!(acquire.wait, Wait::Queue { .. }))
 }
 
 /// Whether a reply to the command of an acquire grants it.
 pub(super) fn is_grant(acquire: &Acquire, reply: &Reply) -> bool {
     match (&acquire.wait, reply) {
-        // A number is a place in line.
-        (Wait::Queue { .. }, reply) => matches!(reply, Reply::Status(_)),
+        // A number is a place in line; a list is OK and what comes with it.
+        (Wait::Queue { .. }, reply) => matches!(reply, Reply::Status(_) | Reply::List(_)),
         (_, reply) => matches!(reply, Reply::Status(_) | Reply::Int(1..)),
     }
 }
 
-/// `EVAL` of a script with the lock's key (if `lock`), its line, and the deadlines.
-fn eval_line(script: &str, key: &str, lock: bool, args: &[&str]) -> Vec<String> {
-    let (line, deadlines) = (line_key(key), deadlines_key(key));
-    let keys = if lock { vec!["3", key, &line, &deadlines] } else { vec!["2", &line, &deadlines] };
-    words(&[&["EVAL", script], keys.as_slice(), args].concat())
+/// `EVAL` of a script with the lock's key, its line, and the deadlines.
+fn eval_lock(script: &str, key: &str, args: &[&str]) -> Vec<String> {
+    words(&[&["EVAL", script, "3", key, &line_key(key), &deadlines_key(key)], args].concat())
+}
+
+/// `EVAL` of a script that looks at the line alone.
+fn eval_line(script: &str, key: &str, args: &[&str]) -> Vec<String> {
+    words(&[&["EVAL", script, "2", &line_key(key), &deadlines_key(key)], args].concat())
 }
 
 impl Waiting {
@@ -89,7 +94,8 @@ impl Waiting {
             self.renewed = sent;
             // Of a try without an answer it must be assumed. A lock that is one's own already (`accept_own`) has been
             // asked for again before that was known.
-            self.in_line = end.outcome != Outcome::Granted || !matches!(end.reply, Some(Reply::Status(_)));
+            self.in_line =
+                end.outcome != Outcome::Granted || end.reply.as_ref().is_none_or(|reply| !is_grant(acquire, reply));
         }
     }
 }
@@ -102,7 +108,13 @@ impl Ctx {
         let (now, entry) = (self.clock().to_string(), entry.ms().to_string());
         let script = if made == Made::Counts { QUEUE_REENTRANT_ACQUIRE } else { QUEUE_ACQUIRE };
         let renews = if *refresh { "1" } else { "0" };
-        Some(eval_line(script, key, true, &[token, &ttl, &now, &entry, renews, &channels(key)]))
+        let mut argv = eval_lock(script, key, &[token, &ttl, &now, &entry, renews, &channels(key)]);
+        if acquire.fence == Fence::Script {
+            // The counter is one key more.
+            "4".clone_into(&mut argv[2]);
+            argv.insert(6, fence_key(key));
+        }
+        Some(argv)
     }
 
     /// Sleeps until it is its turn, or it has slept long enough; while it sleeps, it renews its entry if it is to.
@@ -122,6 +134,7 @@ impl Ctx {
             return Ok(in_time(world.now()));
         }
         let token = self.own_token();
+        self.leave_other_nodes().await?;
         if !waiting.subscribed && !world.listens(self.slot) {
             waiting.subscribed = true;
             self.command(words(&["SUBSCRIBE", &format!("{}{token}", channels(key))])).await?;
@@ -150,9 +163,11 @@ impl Ctx {
             }
             waiting.renewed = now;
             let ends = self.clock().saturating_add(entry.ms()).to_string();
-            let renewed = self.command(eval_line(QUEUE_RENEW, key, false, &[&token, &ends])).await?;
-            if renewed == Answer::Reply(Reply::Int(0)) {
-                // Struck off, as if it were dead: it stands in line anew, at the end.
+            let renewed = self.command(eval_line(QUEUE_RENEW, key, &[&token, &ends])).await?;
+            // Struck off, as if it were dead: it stands in line anew, at the end. Or it has found another master, at which
+            // nobody tells it anything yet.
+            let answered = matches!(renewed, Answer::Reply(Reply::Int(_)));
+            if renewed == Answer::Reply(Reply::Int(0)) || (answered && !self.listens_here()) {
                 return Ok(in_time(world.now()));
             }
         }
@@ -163,7 +178,7 @@ impl Ctx {
         if !waiting.in_line {
             return Ok(());
         }
-        self.command(eval_line(QUEUE_LEAVE, key, true, &[&self.own_token(), &channels(key)])).await.map(drop)
+        self.command(eval_lock(QUEUE_LEAVE, key, &[&self.own_token(), &channels(key)])).await.map(drop)
     }
 
     /// The script that gives back what is one's own, and tells whoever is first in line, and the `crowd` that waits without
@@ -184,13 +199,13 @@ impl Ctx {
             Made::Permits(_) => return None,
         };
         args.extend(crowd);
-        Some(eval_line(script, key, true, &args))
+        Some(eval_lock(script, key, &args))
     }
 
     /// Tells whoever is first in line, after a release that cannot do so itself.
     pub(super) async fn tell_line(&self, key: &str) -> Result<(), Trouble> {
         let now = self.clock().to_string();
-        self.command(eval_line(QUEUE_TELL, key, false, &[&now, &channels(key)])).await.map(drop)
+        self.command(eval_line(QUEUE_TELL, key, &[&now, &channels(key)])).await.map(drop)
     }
 
     fn own_token(&self) -> String {
@@ -200,9 +215,12 @@ impl Ctx {
 }
 
 impl World {
-    /// Records who stands in line, where that has changed. `lists`: what is in the lists on the server, by key.
-    pub(super) fn record_lines(&self, lists: &BTreeMap<String, Vec<String>>) {
-        for (lock, spec) in self.plan.locks.iter().enumerate().filter(|(lock, _)| has_line(&self.plan, *lock)) {
+    /// Records who stands in line, where that has changed. `lists`: what is in the lists on `node`, by key.
+    pub(super) fn record_lines(&self, node: &str, lists: &BTreeMap<String, Vec<String>>) {
+        for (lock, spec) in self.plan.locks.iter().enumerate() {
+            if self.line_at(lock).is_none_or(|at| at != node) {
+                continue;
+            }
             let tokens = lists.get(&line_key(&spec.key)).map_or(&[][..], Vec::as_slice);
             let waiting: Vec<String> = tokens.iter().map(|token| self.waiter_of(lock, token)).collect();
             let mut lines = self.lines.borrow_mut();
@@ -213,6 +231,18 @@ impl World {
                 self.record(What::Line { lock: spec.name.clone(), waiting });
             }
         }
+    }
+
+    /// The node whose line counts: the master that those talk to who stand in it; of two masters, the newer. None: nobody
+    /// stands in line for this lock.
+    fn line_at(&self, lock: usize) -> Option<String> {
+        let (clients, nodes) = (self.clients.borrow(), self.nodes.borrow());
+        let asks = |event: &&Event| event.lock == Some(lock) && stands_in_line(event);
+        let talks_to = self.plan.events.iter().filter(asks).filter_map(|event| match &event.subject {
+            Subject::Client { client, .. } => Some(clients[self.client_index(client)?].master.as_str()),
+            _ => None,
+        });
+        talks_to.max_by_key(|node| nodes.get(*node).map(|run| run.since)).map(str::to_owned)
     }
 
     /// The client that asked for `lock` with this token, the last one; what nobody has asked with is told as it is.

@@ -50,6 +50,11 @@ fn drawn(end: &End) -> Option<i64> {
     let number = match end.reply.as_ref()? {
         Reply::Int(number) => Some(*number),
         Reply::Bulk(text) => text.parse().ok(),
+        // From the line: OK, and the number.
+        Reply::List(parts) => match parts.as_slice() {
+            [Reply::Status(_), Reply::Int(number)] => Some(*number),
+            _ => None,
+        },
         _ => None,
     };
     number.filter(|number| *number > 0)

@@ -110,7 +110,7 @@ impl World {
         let (evicted, changes) = part_evicted(changes, &heard);
         self.record_changes(node, evicted, &Cause::Evict);
         self.record_changes(node, changes, &cause);
-        self.record_lines(&look.lists);
+        self.record_lines(node, &look.lists);
         if wrote {
             self.replicate(node, 1).await?;
         }
@@ -167,7 +167,7 @@ impl World {
         let look = self.look(node, false)?.look;
         let changes = self.keys.borrow_mut().after_arrival(node, &look, self.now());
         self.record_changes(node, changes, cause);
-        self.record_lines(&look.lists);
+        self.record_lines(node, &look.lists);
         Ok(())
     }
 
@@ -261,6 +261,9 @@ impl World {
         self.clock.forget(node);
         self.forget_acks(node);
         if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
+            if role == Role::Master {
+                run.since = self.next_message();
+            }
             run.role = role;
             run.follows = follows;
         }

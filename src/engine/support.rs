@@ -1,6 +1,6 @@
 //! What the format has and the engine cannot do yet is refused by name, before anything runs.
 
-use crate::lesson::{Acquire, AcquireHow, Do, Fence, Plan, ServersKind, Span, Subject, Wait, Way};
+use crate::lesson::{Acquire, AcquireHow, Do, Plan, Span, Subject, Wait, Way};
 
 /// Everything in `plan` that cannot be run yet: where, and what. Empty: it can be run.
 #[must_use]
@@ -13,8 +13,8 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 if matches!(acquire.wait, Wait::Notify { .. }) && plan.is_on_real_clock() {
                     missing.add(span, "`wait: notify` with Sentinels");
                 }
-                if let Wait::Queue { .. } = acquire.wait {
-                    missing.queue(plan, span, acquire);
+                if matches!(acquire.wait, Wait::Queue { .. }) && plan.is_on_real_clock() {
+                    missing.add(span, "`wait: queue` with Sentinels");
                 }
                 let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
                 if permits > 1 {
@@ -39,18 +39,6 @@ struct Missing(Vec<(Span, String)>);
 impl Missing {
     fn add(&mut self, span: Span, what: &str) {
         self.0.push((span, format!("{what} cannot be run yet")));
-    }
-
-    /// A line is kept by scripts of its own, which know two ways to take the lock.
-    fn queue(&mut self, plan: &Plan, span: Span, acquire: &Acquire) {
-        if plan.servers.kind != ServersKind::Single {
-            self.add(span, "`wait: queue` with several servers");
-        } else if !matches!(acquire.how, AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::Reentrant) {
-            self.add(span, "`wait: queue` with this way to acquire (leave `how` out, or write `reentrant`)");
-        }
-        if acquire.fence == Fence::Script {
-            self.add(span, "`fence: script` with `wait: queue` (`fence: database` can be)");
-        }
     }
 
     /// A permit is taken with a script of its own, which knows one way and needs an end.

@@ -135,6 +135,8 @@ pub(super) struct NodeRun {
     pub(super) link: LinkState,
     /// Of a replica: writes that wait in its link.
     pub(super) waiting: u64,
+    /// When it became a master, by the count of messages: of two masters the newer has the greater one.
+    pub(super) since: u64,
     /// How far its own clock is ahead of the others', ms.
     pub(super) clock_ahead: i64,
 }
@@ -191,7 +193,8 @@ impl World {
                 Ok(NodeRole::Master) | Err(_) => None,
             };
             let role = if follows.is_some() { Role::Replica } else { Role::Master };
-            (name.clone(), NodeRun { up: true, role, follows, link: LinkState::Open, waiting: 0, clock_ahead: 0 })
+            let link = LinkState::Open;
+            (name.clone(), NodeRun { up: true, role, follows, link, waiting: 0, since: 0, clock_ahead: 0 })
         };
         let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {

@@ -16,6 +16,9 @@ pub(super) fn check(cx: &mut Cx, plan: &Plan, nodes: &[Node]) {
                 if acquire.fence == Fence::Script {
                     fence(cx, plan, event, acquire, place(node, "fence"));
                 }
+                if let Wait::Queue { .. } = acquire.wait {
+                    queue(cx, acquire, place(node, "wait"));
+                }
                 if let (Wait::Notify { .. }, AcquireHow::Redlock { .. }) = (&acquire.wait, &acquire.how) {
                     cx.error(place(node, "wait"), "no node can tell that a majority of them is free")
                         .help("with Redlock one asks again: `wait: {retry: {every: 200ms, jitter: 0.5}}`");
@@ -54,6 +57,26 @@ fn delex(cx: &mut Cx, plan: &Plan, event: &Event, span: Span) {
     };
     cx.error(span, format!("`how: delex` compares one value, and {what} is a hash"))
         .help("leave `how` out: `lua` takes the script that fits the lock");
+}
+
+/// One script takes the lock or stands in line for it.
+fn queue(cx: &mut Cx, acquire: &Acquire, span: Span) {
+    let (why, help) = match acquire.how {
+        AcquireHow::SetnxExpire { .. } => (
+            "`wait: queue` takes the lock or stands in line in one script, and `setnx_expire` is two commands",
+            "write `how: set_nx_px`, or ask again: `wait: {retry: {every: 200ms}}`",
+        ),
+        AcquireHow::Redlock { .. } => (
+            "a line is kept on one node, and no node can keep it for all of them",
+            "with Redlock one asks again: `wait: {retry: {every: 200ms, jitter: 0.5}}`",
+        ),
+        AcquireHow::Run(_) => (
+            "`wait: queue` takes the lock with a script of its own, and with `run` all commands are your own",
+            "leave `run` out, or keep your own line and ask again: `wait: {retry: {every: 200ms}}`",
+        ),
+        AcquireHow::SetNxPx | AcquireHow::Setnx | AcquireHow::Reentrant => return,
+    };
+    cx.error(span, why).help(help);
 }
 
 /// One script takes the lock and draws a number. Some locks are not taken so, and of some a number says nothing.

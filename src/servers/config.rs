@@ -66,8 +66,9 @@ pub(super) fn text(persistence: Persistence, password: &str, replicas: &[String]
     lines.push(format!("unixsocket {SOCKET}"));
     lines.push(format!("appendonly {append_only}"));
     lines.push(format!("appendfsync {sync}"));
-    // Nobody is `default`: AUTH as default is refused, and RESET leaves a connection without any user.
-    lines.push("user default reset off".to_owned());
+    // Nobody is `default`: AUTH as default is refused, and RESET leaves a connection without any user. Only the server
+    // itself is: it reads its log in that name, and would leave out every transaction that `default` may not execute.
+    lines.push("user default reset off ~* &* +@all".to_owned());
     lines.push(format!("user {ADMIN} on >{password} ~* &* +@all"));
     lines.push(format!("user {EYES} on >{password} ~* &* +@all"));
     for name in replicas {
