@@ -165,7 +165,7 @@ fn jumps_variants_and_languages() {
         terminal.press("s");
         picture = terminal.press(END);
     }
-    assert!(picture.contains("SAFE") && picture.contains("The lock held to the end."), "{picture}");
+    assert!(picture.contains("SAFE") && picture.contains("Mutual exclusion was never broken."), "{picture}");
 
     let help = terminal.press("?");
     assert!(help.contains("help") && help != picture, "{help}");
