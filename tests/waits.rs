@@ -4,7 +4,6 @@
 
 mod common;
 
-use lockscope::engine::unsupported;
 use lockscope::lesson::{self, Plan, Source};
 use lockscope::trace::Verdict;
 
@@ -36,18 +35,4 @@ expect: []
     let waits = "its client was still waiting when the run ended";
     assert_eq!(unrun, [(10, waits), (11, waits)]);
     assert_eq!(judgement.verdict, Verdict::Inconclusive);
-}
-
-/// What the engine says that it cannot run.
-fn refused(plan: &Plan) -> Vec<String> {
-    unsupported(plan).into_iter().map(|(_, what)| what).collect()
-}
-
-#[test]
-fn a_line_before_several_permits_is_refused_by_name() {
-    let mut plan =
-        plan("clients: [A]\nevents: [{client: A, do: acquire, wait: {queue: {}}}]\nverdict: held\nexpect: []\n");
-    assert_eq!(refused(&plan), [""; 0]);
-    plan.locks[0].permits = 2;
-    assert_eq!(refused(&plan), ["`wait: queue` with `permits` cannot be run yet"]);
 }

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::queue::{QUEUE_ACQUIRE, QUEUE_REENTRANT_ACQUIRE, QUEUE_REENTRANT_RELEASE};
+use super::queue::{QUEUE_ACQUIRE, QUEUE_PERMIT_ACQUIRE, QUEUE_REENTRANT_ACQUIRE, QUEUE_REENTRANT_RELEASE};
 use super::ways::{
     ACQUIRE_FENCED, PERMIT_ACQUIRE, PERMIT_RENEW, REENTRANT_ACQUIRE, REENTRANT_FENCED, REENTRANT_RELEASE,
     REENTRANT_RENEW, RENEW, RENEW_OR_TAKE,
@@ -78,6 +78,10 @@ fn certain<'a>(argv: &'a [String], reply: &Reply) -> Option<(&'a str, u64)> {
         ("EVAL", Reply::Int(ms @ 1..)) if key == PERMIT_ACQUIRE || key == PERMIT_RENEW => {
             Some((word(3)?, u64::try_from(*ms).ok()?))
         }
+        ("EVAL", Reply::List(parts)) if key == QUEUE_PERMIT_ACQUIRE => match parts.as_slice() {
+            [_, Reply::Int(ms)] => Some((word(3)?, u64::try_from(*ms).ok()?)),
+            _ => None,
+        },
         // Those with a count: as long as it is above zero; a TTL of 0 is none.
         ("EVAL", Reply::Int(1..)) if [REENTRANT_ACQUIRE, REENTRANT_RELEASE, REENTRANT_RENEW].contains(&key) => {
             Some((word(3)?, number(5, 1).filter(|ms| *ms > 0)?))

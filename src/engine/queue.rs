@@ -27,6 +27,12 @@ pub(super) const QUEUE_REENTRANT_ACQUIRE: &str = include_str!("../../assets/lua/
 const QUEUE_RELEASE: &str = include_str!("../../assets/lua/queue_release.lua");
 /// Give back once, and tell whoever is first.
 pub(super) const QUEUE_REENTRANT_RELEASE: &str = include_str!("../../assets/lua/queue_reentrant_release.lua");
+/// Take one of several permits, or stand in line.
+pub(super) const QUEUE_PERMIT_ACQUIRE: &str = include_str!("../../assets/lua/queue_permit_acquire.lua");
+/// Give a permit back, and tell whoever is first.
+const QUEUE_PERMIT_RELEASE: &str = include_str!("../../assets/lua/queue_permit_release.lua");
+/// Give up one's place before a semaphore.
+const QUEUE_PERMIT_LEAVE: &str = include_str!("../../assets/lua/queue_permit_leave.lua");
 /// Say that one is still there.
 const QUEUE_RENEW: &str = include_str!("../../assets/lua/queue_renew.lua");
 /// Give up one's place.
@@ -92,6 +98,7 @@ impl Waiting {
     pub(super) fn tried(&mut self, acquire: &Acquire, end: &End, sent: u64) {
         if matches!(acquire.wait, Wait::Queue { .. }) {
             self.renewed = sent;
+            self.failed = end.outcome == Outcome::Error;
             // Of a try without an answer it must be assumed. A lock that is one's own already (`accept_own`) has been
             // asked for again before that was known.
             self.in_line =
@@ -106,9 +113,16 @@ impl Ctx {
         let Wait::Queue { entry, refresh, .. } = &acquire.wait else { return None };
         let ttl = acquire.ttl.filter(|_| acquire.how != AcquireHow::Setnx).map_or(0, LessonTime::ms).to_string();
         let (now, entry) = (self.clock().to_string(), entry.ms().to_string());
-        let script = if made == Made::Counts { QUEUE_REENTRANT_ACQUIRE } else { QUEUE_ACQUIRE };
         let renews = if *refresh { "1" } else { "0" };
+        let script = match made {
+            Made::Value => QUEUE_ACQUIRE,
+            Made::Counts => QUEUE_REENTRANT_ACQUIRE,
+            Made::Permits(_) => QUEUE_PERMIT_ACQUIRE,
+        };
         let mut argv = eval_lock(script, key, &[token, &ttl, &now, &entry, renews, &channels(key)]);
+        if let Made::Permits(permits) = made {
+            argv.push(permits.to_string());
+        }
         if acquire.fence == Fence::Script {
             // The counter is one key more.
             "4".clone_into(&mut argv[2]);
@@ -135,7 +149,7 @@ impl Ctx {
         }
         let token = self.own_token();
         self.leave_other_nodes().await?;
-        if !waiting.subscribed && !world.listens(self.slot) {
+        if !waiting.failed && !waiting.subscribed && !world.listens(self.slot) {
             waiting.subscribed = true;
             self.command(words(&["SUBSCRIBE", &format!("{}{token}", channels(key))])).await?;
             if in_time(world.now()) {
@@ -178,11 +192,19 @@ impl Ctx {
         if !waiting.in_line {
             return Ok(());
         }
-        self.command(eval_lock(QUEUE_LEAVE, key, &[&self.own_token(), &channels(key)])).await.map(drop)
+        let (token, channels) = (self.own_token(), channels(key));
+        let argv = match self.world.made_of(self.client, self.lock_of().0) {
+            Made::Permits(permits) => {
+                let (now, permits) = (self.clock().to_string(), permits.to_string());
+                eval_lock(QUEUE_PERMIT_LEAVE, key, &[&token, &channels, &now, &permits])
+            }
+            Made::Value | Made::Counts => eval_lock(QUEUE_LEAVE, key, &[&token, &channels]),
+        };
+        self.command(argv).await.map(drop)
     }
 
     /// The script that gives back what is one's own, and tells whoever is first in line, and the `crowd` that waits without
-    /// one. None: it is nothing that one can stand in line for.
+    /// one.
     pub(super) fn give_back_to_line(
         &self,
         made: Made,
@@ -190,16 +212,16 @@ impl Ctx {
         token: &str,
         ttl: Option<LessonTime>,
         crowd: Option<&str>,
-    ) -> Option<Vec<String>> {
+    ) -> Vec<String> {
         let (now, channels) = (self.clock().to_string(), channels(key));
         let ttl = ttl.map_or(0, LessonTime::ms).to_string();
         let (script, mut args) = match made {
             Made::Value => (QUEUE_RELEASE, vec![token, &now, &channels]),
             Made::Counts => (QUEUE_REENTRANT_RELEASE, vec![token, &ttl, &now, &channels]),
-            Made::Permits(_) => return None,
+            Made::Permits(_) => (QUEUE_PERMIT_RELEASE, vec![token, &now, &channels]),
         };
         args.extend(crowd);
-        Some(eval_lock(script, key, &args))
+        eval_lock(script, key, &args)
     }
 
     /// Tells whoever is first in line, after a release that cannot do so itself.

@@ -91,9 +91,11 @@ impl Ctx {
         let world = &self.world;
         let (made, key) = (world.made_of(self.client, lock), world.plan.locks[lock].key.as_str());
         let crowd = self.channel(lock, publish);
-        let to_line = self.tells_line(lock, publish);
-        let to_line = to_line.then(|| self.give_back_to_line(made, key, token, ttl, crowd.as_deref())).flatten();
-        to_line.unwrap_or_else(|| Self::give_back(made, key, token, ttl, crowd.as_deref()))
+        if self.tells_line(lock, publish) {
+            self.give_back_to_line(made, key, token, ttl, crowd.as_deref())
+        } else {
+            Self::give_back(made, key, token, ttl, crowd.as_deref())
+        }
     }
 
     /// The channel that a release of `lock` tells, for all who wait without a line; `publish` as it was written (none: when

@@ -142,8 +142,9 @@ impl World {
         }
         self.record(What::NodeDemoted { node: node.to_owned(), master });
         if was_master {
-            // Its clients were thrown out.
+            // Its clients were thrown out, and those who listen too.
             self.drop_conns(node);
+            self.ears.borrow_mut().retain(|_, ear| ear.node != node);
         }
         self.arrived(node, if was_master { &Cause::Demote } else { &Cause::Replication })
     }

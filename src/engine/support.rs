@@ -13,15 +13,9 @@ pub fn unsupported(plan: &Plan) -> Vec<(Span, String)> {
                 if matches!(acquire.wait, Wait::Notify { .. }) && plan.is_on_real_clock() {
                     missing.add(span, "`wait: notify` with Sentinels");
                 }
-                if matches!(acquire.wait, Wait::Queue { .. }) && plan.is_on_real_clock() {
-                    missing.add(span, "`wait: queue` with Sentinels");
-                }
                 let permits = event.lock.and_then(|lock| plan.locks.get(lock)).map_or(1, |lock| lock.permits);
                 if permits > 1 {
                     missing.permit(span, acquire);
-                    if matches!(acquire.wait, Wait::Queue { .. }) {
-                        missing.add(span, "`wait: queue` with `permits`");
-                    }
                 }
             }
             Do::Release(release) if release.publish == Some(true) && plan.is_on_real_clock() => {

@@ -13,6 +13,8 @@ pub(super) struct Waiting {
     pause: Option<u64>,
     /// It has subscribed since it last slept: not once more before it has slept.
     pub(super) subscribed: bool,
+    /// Its latest try ended in an error: it was told no place, and there is nothing to listen for.
+    pub(super) failed: bool,
     /// It stands in line, as far as it knows.
     pub(super) in_line: bool,
     /// When its entry in the line was last renewed, ms.
@@ -21,7 +23,7 @@ pub(super) struct Waiting {
 
 impl Waiting {
     pub(super) const fn since(first_try: u64) -> Self {
-        Self { first_try, pause: None, subscribed: false, in_line: false, renewed: first_try }
+        Self { first_try, pause: None, subscribed: false, failed: false, in_line: false, renewed: first_try }
     }
 
     /// Waits for the next try, as `wait:` says. False: there will be none, its time is up.

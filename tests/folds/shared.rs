@@ -139,13 +139,19 @@ fn the_earlier_waiter_is_passed_over() {
 
 #[test]
 fn an_owner_that_enters_once_more_passes_nobody() {
-    let mut run = Hand::single(&["A", "B"]);
+    let mut run = Hand::single(&["A", "B", "C"]);
     run.lock(|lock| lock.fifo = true);
     run.grant("A");
-    run.at(1_000).wait_for("B", LOCK);
-    let again = run.at(2_000).event(EventKind::Acquire, "A");
+    let first = run.at(1_000).wait_for("B", LOCK);
+    run.at(2_000).wait_for("C", LOCK);
+    let again = run.event(EventKind::Acquire, "A");
     run.start(again).end(again, Outcome::Granted);
-    run.at(3_000);
+    // At the very instant of the first time, too.
+    run.at(3_000).release("A");
+    run.believes("B", true).end(first, Outcome::Granted);
+    let again = run.event(EventKind::Acquire, "B");
+    run.start(again).end(again, Outcome::Granted);
+    run.at(4_000);
     let found = violations(&run.done());
     assert!(found.iter().all(|line| !line.contains("unfair")), "{found:?}");
 }

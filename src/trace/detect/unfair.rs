@@ -1,5 +1,7 @@
 //! `unfair`: somebody got in before one who had waited longer.
 
+use std::collections::BTreeSet;
+
 use super::{Detector, Finding, FindingKind, Step};
 use crate::trace::event::{EventKind, Outcome};
 use crate::trace::state::client_of;
@@ -9,16 +11,26 @@ use crate::trace::{LessonTime, What};
 /// earlier. Whoever was passed over by one grant has a finding each. An owner that takes its own lock once more passes
 /// nobody: it was inside already.
 #[derive(Default)]
-pub(super) struct Unfair(Vec<Finding>);
+pub(super) struct Unfair {
+    found: Vec<Finding>,
+    /// Who has begun to believe with a grant that has not ended its acquire yet: client and lock.
+    begun: BTreeSet<(String, String)>,
+}
 
 impl Detector for Unfair {
     fn see(&mut self, step: &Step<'_>) {
+        if let What::Belief { client, lock, on, .. } = &step.record.what {
+            let whose = (client.clone(), lock.clone());
+            _ = if *on { self.begun.insert(whose) } else { self.begun.remove(&whose) };
+        }
         let Some((event, second, lock)) = granted(step) else { return };
+        // Belief begins with the first grant itself, just before the event ends; with no further one.
+        let was_inside = !self.begun.remove(&(second.to_owned(), lock.to_owned()));
         let since = |client: &str, event: usize| -> Option<LessonTime> {
             Some(step.before.clients.get(client)?.acquiring.get(&event)?.since)
         };
         let Some(began) = since(second, event) else { return };
-        if was_inside(step, second, lock) {
+        if was_inside {
             return;
         }
         for first in step.header.clients.iter().map(|client| client.name.as_str()).filter(|first| *first != second) {
@@ -27,20 +39,14 @@ impl Detector for Unfair {
                 client.acquiring.values().any(|other| other.waits && other.lock == lock && other.since < began);
             if waits_longer {
                 let found = step.finding(FindingKind::Unfair, Some(lock)).with("first", first).with("second", second);
-                self.0.push(found);
+                self.found.push(found);
             }
         }
     }
 
     fn found(self: Box<Self>) -> Vec<Finding> {
-        self.0
+        self.found
     }
-}
-
-/// Belief begins with the grant itself, just before the event ends; one that is older is that of an owner.
-fn was_inside(step: &Step<'_>, client: &str, lock: &str) -> bool {
-    let since = step.before.clients.get(client).and_then(|client| client.believes.get(lock));
-    since.is_some_and(|since| *since < step.t())
 }
 
 /// The acquire that this record ends with a grant: its event, its client, and its lock, if that is to be fair.
