@@ -1,5 +1,7 @@
 //! What is looked up in a trace is what a fold from its beginning gives.
 
+use std::collections::BTreeMap;
+
 use lockscope::trace::{
     Fill, Finding, FindingKind, LaneKind, LessonTime, MarkerKind, Sign, Standing, State, Timeline, Trace, Verdict,
     findings, verdict,
@@ -109,7 +111,7 @@ fn who_was_stuck_is_not_stuck_for_ever() {
     let stuck = |record, end_record, from, to| Finding {
         kind: FindingKind::Deadlock,
         who: vec!["A".to_owned()],
-        fields: Default::default(),
+        fields: BTreeMap::default(),
         lock: None,
         from: LessonTime(from),
         to: Some(LessonTime(to)),
