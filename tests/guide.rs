@@ -116,7 +116,7 @@ const WORDS: &str = "
 
 /// All that the format has and the engine refuses: the guide must say so.
 const NOT_YET: &str = "
-    notify way
+    permits
 ";
 
 #[test]

@@ -74,6 +74,13 @@ impl<T> Agenda<T> {
         self.entries.pop_first()
     }
 
+    /// Takes what is due at `t` and picked by `pick`, in its order.
+    pub(super) fn take_at(&mut self, t: u64, pick: impl Fn(&T) -> bool) -> Vec<T> {
+        let picked = self.entries.iter().filter(|(place, what)| place.t == t && pick(what));
+        let places: Vec<Place> = picked.map(|(place, _)| *place).collect();
+        places.iter().filter_map(|place| self.entries.remove(place)).collect()
+    }
+
     /// Takes back everything that `drop` picks.
     pub(super) fn remove_where(&mut self, mut drop: impl FnMut(&T) -> bool) {
         self.entries.retain(|_, what| !drop(what));

@@ -124,6 +124,7 @@ impl World {
         };
         let clear: Result<_, Trouble> = tokio::time::timeout(PATIENCE, clear).await.map_err(|_| stuck(node))?;
         if let Some(answer) = clear? {
+            self.wait_answered(message).await?;
             return Ok(Begun::Answered(answer));
         }
         self.ask_replicas(message).await?;

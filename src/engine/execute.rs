@@ -44,7 +44,7 @@ impl World {
         let node = &message.node;
         let (Some(conn), true) = (conn, self.is_up(node)) else { return Ok(Done::Nobody) };
         if is_subscribe(&message.argv) {
-            return Ok(Done::Reply(self.subscribe(message)?));
+            return Ok(self.subscribe(message)?.map_or(Done::Nobody, Done::Reply));
         }
         if self.sentinel_is_up(node).is_some() {
             return Ok(match conn.ask(&message.argv).and_then(|()| conn.answer()) {

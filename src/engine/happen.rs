@@ -214,7 +214,10 @@ impl World {
         }
         self.record(What::NodeCrashed { node: node.to_owned() });
         // A dead replica gets nothing more; when it comes back, it asks for everything.
-        self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica, .. } if replica == node));
+        let to_it =
+            |due: &Due| matches!(due, Due::Bytes { replica, .. } | Due::Acks { replica, .. } if replica == node);
+        self.agenda.borrow_mut().remove_where(to_it);
+        self.nothing_unheard(node);
         let waited = self.nodes.borrow_mut().get_mut(node).is_some_and(|run| std::mem::take(&mut run.waiting) > 0);
         if waited {
             self.record_replication_link(node);
@@ -253,14 +256,10 @@ impl World {
 
     async fn promote(&self, node: &str, stays: &[String]) -> Result<(), Trouble> {
         let old = self.nodes.borrow().get(node).and_then(|run| run.follows.clone());
-        // Bytes that are still under way end with the link.
-        self.agenda.borrow_mut().remove_where(|due| matches!(due, Due::Bytes { replica, .. } if replica == node));
         self.servers.promote(node).await?;
         self.set_role(node, Role::Master, None);
-        if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
-            run.link = LinkState::Open;
-            run.waiting = 0;
-        }
+        // Bytes that are still under way end with the link.
+        self.link_ends(node);
         self.goes_by_own_clock(node, old.as_deref()).await?;
         self.catch_up(node)?;
         let followers: Vec<String> = {
@@ -278,12 +277,8 @@ impl World {
         for follower in followers {
             if let Some(run) = self.nodes.borrow_mut().get_mut(&follower) {
                 run.follows = Some(node.to_owned());
-                run.link = LinkState::Open;
-                run.waiting = 0;
             }
-            self.agenda
-                .borrow_mut()
-                .remove_where(|due| matches!(due, Due::Bytes { replica, .. } if *replica == follower));
+            self.link_ends(&follower);
             // What the new master has done to its keys since it is one comes through the runtime: not before it is let.
             self.servers.barrier(&follower).await?;
             self.arrived(&follower, &Cause::Replication)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::acks::WayBack;
 use super::wire::Message;
 use super::world::{Due, Trouble, World};
 use crate::lesson::{LinkChange, Way};
@@ -108,7 +109,7 @@ impl World {
                         } else {
                             continue;
                         };
-                        self.change_replication(replica, change).await?;
+                        self.change_replication(replica, change, way).await?;
                     }
                 }
             }
@@ -116,7 +117,20 @@ impl World {
         Ok(())
     }
 
-    async fn change_replication(&self, replica: &str, change: LinkChange) -> Result<(), Trouble> {
+    /// What the master sends is changed first: what its replica gets by that, it says before anything is kept.
+    async fn change_replication(&self, replica: &str, change: LinkChange, way: Way) -> Result<(), Trouble> {
+        if way != Way::Reply {
+            self.change_writes(replica, change).await?;
+        }
+        if way != Way::Request {
+            self.change_acks(replica, change).await?;
+        }
+        self.acks_leave(replica).await?;
+        self.record_way_back(replica);
+        Ok(())
+    }
+
+    async fn change_writes(&self, replica: &str, change: LinkChange) -> Result<(), Trouble> {
         let state = state_of(change);
         let before = self.nodes.borrow().get(replica).map_or(LinkState::Open, |run| run.link);
         if !matches!(state, LinkState::Slow { .. }) {
@@ -130,6 +144,7 @@ impl World {
         }
         if let Some(run) = self.nodes.borrow_mut().get_mut(replica) {
             run.link = state;
+            run.way_back.follows(state);
             if matches!(state, LinkState::Open | LinkState::Cut) {
                 run.waiting = 0;
             }
@@ -165,7 +180,20 @@ impl World {
         if changed {
             self.record_replication_link(replica);
         }
+        self.acks_leave(replica).await?;
         self.arrived(replica, &Cause::Replication)
+    }
+
+    /// A replica's link has ended, or is another one from now on: what was under way is gone, and nothing is kept.
+    pub(super) fn link_ends(&self, replica: &str) {
+        let of_it =
+            |due: &Due| matches!(due, Due::Bytes { replica: r, .. } | Due::Acks { replica: r, .. } if r == replica);
+        self.agenda.borrow_mut().remove_where(of_it);
+        if let Some(run) = self.nodes.borrow_mut().get_mut(replica) {
+            run.link = LinkState::Open;
+            run.waiting = 0;
+            run.way_back = WayBack::default();
+        }
     }
 }
 

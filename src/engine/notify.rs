@@ -72,21 +72,28 @@ fn may_publish(argv: &[String]) -> bool {
 }
 
 impl World {
-    /// A `SUBSCRIBE` is at its server. If its task waits no longer, nobody listens on that connection.
-    pub(super) fn subscribe(&self, message: &Message) -> Result<Reply, Trouble> {
+    /// A `SUBSCRIBE` is at its server. If its task waits no longer, nobody listens on that connection. None: a Sentinel has
+    /// closed the connection, since it has made something else of the server.
+    pub(super) fn subscribe(&self, message: &Message) -> Result<Option<Reply>, Trouble> {
         let channel = message.argv.get(1).cloned().unwrap_or_default();
         if let Some((slot, event)) = self.subscribing(message)
             && !self.listens(slot)
         {
             let name = self.client_name(message.client);
             if !self.is_up_master(&message.node) {
+                if self.is_watched() {
+                    return Ok(None);
+                }
                 return Err(Trouble::Engine(format!(
-                    "{name} waits for a message at {}, which is a replica by now: that cannot be run yet",
+                    "{name} waits for a message at {}, which is a replica by now: nobody releases a lock there",
                     message.node
                 )));
             }
-            let subscriber = self.servers.listen(&message.node, name, &channel);
-            let subscriber = subscriber.map_err(|error| Trouble::Environment(error.to_string()))?;
+            let subscriber = match self.servers.listen(&message.node, name, &channel) {
+                Ok(subscriber) => subscriber,
+                Err(_) if self.is_watched() => return Ok(None),
+                Err(error) => return Err(Trouble::Environment(error.to_string())),
+            };
             let (client, node) = (message.client, message.node.clone());
             let (channel, unread) = (channel.clone(), Vec::new());
             let ear = Ear { client, slot, event, node, channel, subscriber, unread, asleep: None };
@@ -94,7 +101,7 @@ impl World {
         }
         let reply = Reply::List(vec![Reply::Bulk("subscribe".to_owned()), Reply::Bulk(channel), Reply::Int(1)]);
         self.record(What::Exec { cmd: message.cmd, reply: reply.clone() });
-        Ok(reply)
+        Ok(Some(reply))
     }
 
     /// Ends all subscriptions on a node, and lets it forget them. Whoever sleeps hears nothing more.
@@ -124,9 +131,18 @@ impl World {
         if !may_publish(&message.argv) {
             return Ok(());
         }
-        let mut published = Vec::new();
+        let (mut published, mut closed) = (Vec::new(), Vec::new());
         for (id, ear) in self.ears.borrow().iter().filter(|(_, ear)| ear.node == message.node) {
-            for text in ear.subscriber.messages()? {
+            let texts = match ear.subscriber.messages() {
+                Ok(texts) => texts,
+                // A Sentinel throws out subscribers, too: whoever sleeps hears nothing more, and sleeps as long as it said.
+                Err(_) if self.is_watched() => {
+                    closed.push(*id);
+                    continue;
+                }
+                Err(broken) => return Err(broken.into()),
+            };
+            for text in texts {
                 let channel = ear.channel.clone();
                 published.push(Message {
                     client: ear.client,
@@ -144,6 +160,7 @@ impl World {
                 });
             }
         }
+        self.ears.borrow_mut().retain(|id, _| !closed.contains(id));
         for message in published {
             self.put_on_the_way(message);
         }

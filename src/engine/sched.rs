@@ -69,6 +69,7 @@ impl World {
                 Due::Arrive(message) => self.arrive(message).await?,
                 Due::Unblock(message) => self.unblock(message).await?,
                 Due::Bytes { replica, upto, writes } => self.bytes_arrive(&replica, upto, writes).await?,
+                Due::Acks { replica, upto } => self.acks_arrive(&replica, upto).await?,
                 Due::Wake { slot, tag } => self.step(slot, tag).await?,
             }
             self.serve_blocked().await?;

@@ -102,10 +102,7 @@ impl World {
             return Err(Trouble::Slip);
         }
         self.set_role(node, Role::Master, None);
-        if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
-            run.link = LinkState::Open;
-            run.waiting = 0;
-        }
+        self.link_ends(node);
         // Whoever has no reason to ask goes on as before.
         let mut stays = Vec::new();
         for (client, run) in self.clients.borrow_mut().iter_mut().enumerate() {
@@ -136,10 +133,7 @@ impl World {
         let NodeRole::ReplicaOf(master) = self.servers.role(node)? else { return Ok(()) };
         let was_master = self.is_up_master(node);
         self.set_role(node, Role::Replica, Some(master.clone()));
-        if let Some(run) = self.nodes.borrow_mut().get_mut(node) {
-            run.link = LinkState::Open;
-            run.waiting = 0;
-        }
+        self.link_ends(node);
         self.record(What::NodeDemoted { node: node.to_owned(), master });
         if was_master {
             // Its clients were thrown out, and those who listen too.

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::acks::Acks;
+use super::acks::{Acks, WayBack};
 use super::agenda::{Agenda, Place};
 use super::blocked::Blocked;
 use super::clock::Clock;
@@ -62,6 +62,8 @@ pub(super) enum Due {
     Unblock(u64),
     /// Bytes of a slow replication link are at the replica, up to this watermark; so many writes of clients are in them.
     Bytes { replica: String, upto: u64, writes: u64 },
+    /// What a replica has acknowledged, up to this offset, is at its master.
+    Acks { replica: String, upto: i64 },
     /// A task is woken.
     Wake { slot: usize, tag: Tag },
 }
@@ -135,6 +137,8 @@ pub(super) struct NodeRun {
     pub(super) link: LinkState,
     /// Of a replica: writes that wait in its link.
     pub(super) waiting: u64,
+    /// Of a replica: the way back, on which it says what it has.
+    pub(super) way_back: WayBack,
     /// When it became a master, by the count of messages: of two masters the newer has the greater one.
     pub(super) since: u64,
     /// How far its own clock is ahead of the others', ms.
@@ -193,8 +197,8 @@ impl World {
                 Ok(NodeRole::Master) | Err(_) => None,
             };
             let role = if follows.is_some() { Role::Replica } else { Role::Master };
-            let link = LinkState::Open;
-            (name.clone(), NodeRun { up: true, role, follows, link, waiting: 0, since: 0, clock_ahead: 0 })
+            let (link, way_back) = (LinkState::Open, WayBack::default());
+            (name.clone(), NodeRun { up: true, role, follows, link, waiting: 0, way_back, since: 0, clock_ahead: 0 })
         };
         let nodes = names.iter().map(node).collect();
         let clients = plan.clients.iter().map(|client| ClientRun {

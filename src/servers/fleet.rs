@@ -286,25 +286,6 @@ impl Servers {
         set.offset(index).await
     }
 
-    /// How many replicas have all that their master had written up to `offset`.
-    ///
-    /// # Errors
-    /// A node does not answer.
-    pub async fn replicas_with(&self, master: &str, offset: i64) -> Result<usize, ServersError> {
-        let (set, index) = self.at(master)?;
-        set.replicas_with(index, offset).await
-    }
-
-    /// Waits until the master knows of each replica that has got more than what stands at `offset` that it has got that:
-    /// of those that were asked (`WAIT`) right after it.
-    ///
-    /// # Errors
-    /// The node is down, or an answer does not come.
-    pub async fn acknowledged(&self, master: &str, offset: i64) -> Result<(), ServersError> {
-        let (set, index) = self.at(master)?;
-        set.acknowledged(index, offset).await
-    }
-
     /// Waits until the replica has applied all that may pass its link.
     ///
     /// # Errors
@@ -352,7 +333,7 @@ impl Servers {
         set.cut(index).await
     }
 
-    /// Opens the link again. What was held or under way arrives at once and in order; after a cut the replica syncs
+    /// Lets what the master sends pass again. What was held or under way arrives at once and in order; after a cut the replica syncs
     /// anew. When this returns, the replica has everything.
     ///
     /// # Errors

@@ -17,6 +17,7 @@
 //! | `callers` | the connections of a lesson's clients |
 //! | `fleet` | what others use |
 
+mod acks;
 mod acl;
 mod binary;
 mod callers;
@@ -35,6 +36,7 @@ mod replication;
 mod sentinel;
 mod set;
 mod socket;
+mod voice;
 mod watched;
 
 pub use binary::{BINARY_VARIABLE, Binary};

@@ -19,6 +19,7 @@ use super::front::Front;
 use super::log::LogEnd;
 use super::process::{Home, Process};
 use super::relay::Relay;
+use super::voice::EVERYTHING;
 
 /// A server answers 9–40 ms after its start; a loaded machine may take its time.
 const START_PATIENCE: Duration = Duration::from_secs(60);
@@ -82,6 +83,8 @@ pub(super) struct Node {
     observer: RefCell<Option<Rc<Observer>>>,
     pub(super) role: Cell<Role>,
     pub(super) mode: Cell<Mode>,
+    /// Of a replica: how far its master may be told that it has come.
+    pub(super) acks: Cell<i64>,
     pub(super) relay: RefCell<Option<Arc<Relay>>>,
     /// Its one address, where others look for it by that (with Sentinels).
     pub(super) front: Option<Front>,
@@ -110,6 +113,7 @@ impl Node {
             observer: RefCell::default(),
             role: Cell::new(role),
             mode: Cell::new(Mode::Open),
+            acks: Cell::new(EVERYTHING),
             relay: RefCell::default(),
             front: None,
             base: Cell::default(),
@@ -208,6 +212,12 @@ impl Node {
     /// Whether the server has left its configuration as it was written for it.
     pub(super) fn has_own_config(&self) -> bool {
         self.home.has_own_config()
+    }
+
+    /// Nothing that a lesson has done to its link is left.
+    pub(super) fn open_link(&self) {
+        self.mode.set(Mode::Open);
+        self.acks.set(EVERYTHING);
     }
 
     /// A client for further connections as the engine's user.

@@ -1,8 +1,8 @@
 //! The replication link: what a master sends to one replica passes through here, up to a watermark.
 //!
 //! The relay counts bytes and knows no time. It reads everything that the master sends, at once; what is beyond the
-//! watermark stays in its memory: those bytes *are* the writes that a failover would lose. What the replica sends back
-//! (acknowledgements) is never held.
+//! watermark stays in its memory: those bytes *are* the writes that a failover would lose. What the replica acknowledges
+//! passes up to a watermark of its own, an offset of the master's stream; all else that it says passes at once.
 //!
 //! A relay serves one connection of its replica and refuses all others: a replica whose link was cut tries again every
 //! second by itself, and must come back only when the lesson says so. For the same reason the port stays bound until
@@ -20,6 +20,8 @@ use tokio::net::{TcpListener, TcpStream, UnixStream};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
+use super::voice::{EVERYTHING, Voice};
+
 /// No watermark: everything passes.
 pub(super) const OPEN: u64 = u64::MAX;
 
@@ -28,10 +30,18 @@ pub(super) const OPEN: u64 = u64::MAX;
 struct Control {
     /// Bytes up to this count (since the first relay of the link) may pass.
     limit: u64,
+    /// The master may be told that its replica has come so far (an offset of its stream).
+    acks: i64,
     /// What is in memory has died with the host that sent it.
     lost: bool,
     /// Both ends are closed.
     cut: bool,
+}
+
+impl Default for Control {
+    fn default() -> Self {
+        Self { limit: OPEN, acks: EVERYTHING, lost: false, cut: false }
+    }
 }
 
 /// What the relay has done.
@@ -47,6 +57,14 @@ pub(super) struct Progress {
     pub(super) ended: bool,
     /// How many connections there have been.
     pub(super) connections: u64,
+    /// How far the master was told, on this connection, that the replica has come; −1: it was not told.
+    pub(super) told: i64,
+}
+
+impl Progress {
+    fn from(counted: u64) -> Self {
+        Self { read: counted, delivered: counted, told: -1, ..Self::default() }
+    }
 }
 
 /// One replica's way to its master. Dropping it closes everything.
@@ -66,16 +84,16 @@ impl Relay {
     pub(super) async fn start(master: PathBuf, counted: u64) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let port = listener.local_addr()?.port();
-        let (control, orders) = watch::channel(Control { limit: OPEN, lost: false, cut: false });
-        let (report, progress) = watch::channel(Progress { read: counted, delivered: counted, ..Progress::default() });
+        let (control, orders) = watch::channel(Control::default());
+        let (report, progress) = watch::channel(Progress::from(counted));
         let task = tokio::spawn(serve(listener, master, orders, report));
         Ok(Self { port, control, progress, hands: None, task })
     }
 
     /// A relay that is handed its connections, both ends at once.
     pub(super) fn handed(counted: u64) -> Self {
-        let (control, orders) = watch::channel(Control { limit: OPEN, lost: false, cut: false });
-        let (report, progress) = watch::channel(Progress { read: counted, delivered: counted, ..Progress::default() });
+        let (control, orders) = watch::channel(Control::default());
+        let (report, progress) = watch::channel(Progress::from(counted));
         let (hands, handed) = mpsc::unbounded_channel();
         let task = tokio::spawn(serve_handed(handed, orders, report));
         Self { port: 0, control, progress, hands: Some(hands), task }
@@ -105,6 +123,11 @@ impl Relay {
     /// Sets the watermark.
     pub(super) fn set_limit(&self, limit: u64) {
         self.control.send_modify(|control| control.limit = limit);
+    }
+
+    /// Sets how far the master may be told that its replica has come.
+    pub(super) fn set_acks(&self, offset: i64) {
+        self.control.send_modify(|control| control.acks = offset);
     }
 
     /// Forgets what is in memory, and what may still come from a master that is dead.
@@ -225,7 +248,8 @@ async fn pass(
 ) -> Ended {
     let (mut from_replica, mut to_replica) = replica.split();
     let (mut from_master, mut to_master) = master.split();
-    let mut kept = VecDeque::new();
+    let (mut kept, mut voice) = (VecDeque::new(), Voice::new());
+    report.send_modify(|progress| progress.told = -1);
     let (mut down, mut up) = (vec![0; 16 * 1024], vec![0; 1024]);
     let mut master_lives = true;
     loop {
@@ -236,6 +260,11 @@ async fn pass(
         if order.lost && !kept.is_empty() {
             kept.clear();
             report.send_modify(|progress| progress.kept = 0);
+        }
+        if let Some(words) = voice.due(order.acks) {
+            // A dead master hears nothing; its end of the link says so when it is read.
+            let _ = to_master.write_all(&words).await;
+            report.send_modify(|progress| progress.told = voice.told);
         }
         let open = order.limit == OPEN;
         if !master_lives && open && kept.is_empty() {
@@ -272,8 +301,7 @@ async fn pass(
             },
             read = from_replica.read(&mut up) => match read {
                 Ok(count) if count > 0 => {
-                    // A dead master hears nothing; its end of the link says so when it is read.
-                    let _ = to_master.write_all(&up[..count]).await;
+                    let _ = to_master.write_all(&voice.hear(&up[..count])).await;
                 }
                 _ => return Ended::ByReplica,
             },

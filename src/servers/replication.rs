@@ -9,10 +9,12 @@ use redis::Value;
 use tokio::time::{sleep, timeout};
 
 use super::Persistence;
+use super::acks::acknowledgements;
 use super::error::ServersError;
 use super::node::{Base, LOOK_AGAIN, Mode, Node, PATIENCE, Role, info_says};
 use super::relay::{OPEN, Relay};
 use super::set::Set;
+use super::voice::EVERYTHING;
 
 impl Set {
     /// The nodes that follow `master` and are up.
@@ -41,13 +43,20 @@ impl Set {
         Ok(())
     }
 
+    /// [`Set::attach`], where the master is still not told what its replica gets, if it was not.
+    async fn attach_anew(&self, replica: usize, master: usize) -> Result<(), ServersError> {
+        let keeps = self.nodes[replica].acks.get() != EVERYTHING;
+        self.attach(replica, master).await?;
+        if keeps { self.keep_acks(replica).await } else { Ok(()) }
+    }
+
     /// [`Set::attach`] for a link that the lesson has shaped: a cut or held one stays as it is, without a connection,
     /// until it is healed; a slow one is slow again.
     pub(super) async fn attach_as_before(&self, replica: usize, master: usize) -> Result<(), ServersError> {
         match self.nodes[replica].mode.get() {
-            Mode::Open => self.attach(replica, master).await,
+            Mode::Open => self.attach_anew(replica, master).await,
             Mode::Slow => {
-                self.attach(replica, master).await?;
+                self.attach_anew(replica, master).await?;
                 self.close_to(replica, Mode::Slow).await
             }
             mode @ (Mode::Held | Mode::Cut) => {
@@ -60,13 +69,14 @@ impl Set {
 
     /// Makes a node a replica that cannot reach its master.
     pub(super) async fn follow_nobody(&self, replica: usize, master: usize) -> Result<(), ServersError> {
-        let mode = self.nodes[replica].mode.get();
+        let (mode, acks) = (self.nodes[replica].mode.get(), self.nodes[replica].acks.get());
         let old = self.link(replica, master).await?;
         drop(old);
         if let Some(relay) = self.nodes[replica].relay() {
             relay.cut().await;
         }
         self.nodes[replica].mode.set(mode);
+        self.nodes[replica].acks.set(acks);
         Ok(())
     }
 
@@ -92,7 +102,7 @@ impl Set {
         };
         let old = node.relay.replace(Some(relay));
         node.role.set(Role::ReplicaOf(master));
-        node.mode.set(Mode::Open);
+        node.open_link();
         let replies = node.observer()?.pipeline(&pipeline).await.map_err(ServersError::lost(&node.name))?;
         match replies.iter().find_map(|reply| if let Value::ServerError(error) = reply { Some(error) } else { None }) {
             Some(error) => Err(node.refused("REPLICAOF", &error.to_string())),
@@ -145,7 +155,7 @@ impl Set {
         command.arg("NO").arg("ONE");
         node.ask(&command).await?;
         node.role.set(Role::Master);
-        node.mode.set(Mode::Open);
+        node.open_link();
         node.relay.replace(None);
         Ok(())
     }
@@ -165,14 +175,14 @@ impl Set {
                     self.attach(other, index).await?;
                 } else {
                     node.role.set(Role::ReplicaOf(index));
-                    node.mode.set(Mode::Open);
+                    node.open_link();
                 }
             }
         }
         let old = &self.nodes[old];
         if !old.is_up() {
             old.role.set(Role::ReplicaOf(index));
-            old.mode.set(Mode::Open);
+            old.open_link();
         }
         Ok(())
     }
@@ -243,38 +253,13 @@ impl Set {
         master_offset(&self.nodes[master]).await
     }
 
-    /// How many replicas have applied all up to `offset` of their master's stream.
-    pub(super) async fn replicas_with(&self, master: usize, offset: i64) -> Result<usize, ServersError> {
-        let mut have = 0;
-        for replica in self.followers(master) {
-            have += usize::from(replica_offset(&self.nodes[replica]).await?.is_some_and(|applied| applied >= offset));
-        }
-        Ok(have)
-    }
-
-    /// Waits until the master has heard from as many replicas that they have `offset` as have got more than that.
-    pub(super) async fn acknowledged(&self, master: usize, offset: i64) -> Result<(), ServersError> {
-        // What comes right after it is the question.
-        let asked = self.replicas_with(master, offset + 1).await?;
-        let node = &self.nodes[master];
-        let heard = async {
-            while acknowledgements(node).await?.iter().filter(|said| **said >= offset).count() < asked {
-                tokio::task::yield_now().await;
-            }
-            Ok(())
-        };
-        timeout(PATIENCE, heard).await.unwrap_or_else(|_| {
-            Err(ServersError::Stuck(format!("{} has heard from {asked} replicas what they have", node.name)))
-        })
-    }
-
     /// Lets pass what has been sent so far, and nothing after it. A link that was cut and shall be slow is made anew first.
     pub(super) async fn close_to(&self, replica: usize, mode: Mode) -> Result<(), ServersError> {
         let node = &self.nodes[replica];
         let Role::ReplicaOf(master) = node.role.get() else { return Err(no_link(node)) };
         let relay = node.relay().ok_or_else(|| no_link(node))?;
         if mode == Mode::Slow && relay.progress().ended && node.is_up() && self.nodes[master].is_up() {
-            self.attach(replica, master).await?;
+            self.attach_anew(replica, master).await?;
         }
         let relay = node.relay().ok_or_else(|| no_link(node))?;
         if node.mode.get() == Mode::Open {
@@ -328,7 +313,7 @@ impl Set {
         })
     }
 
-    /// Ends whatever was done to the link: what was kept arrives in order; a link that was cut is made anew.
+    /// Ends whatever was done to what the master sends: what was kept arrives in order; a link that was cut is made anew.
     pub(super) async fn heal(&self, replica: usize) -> Result<(), ServersError> {
         let node = &self.nodes[replica];
         let Role::ReplicaOf(master) = node.role.get() else { return Err(no_link(node)) };
@@ -337,7 +322,7 @@ impl Set {
         if relay.progress().ended {
             // Whoever is down gets a link when it comes back.
             return if node.is_up() && self.nodes[master].is_up() {
-                self.attach(replica, master).await
+                self.attach_anew(replica, master).await
             } else {
                 Ok(())
             };
@@ -347,12 +332,12 @@ impl Set {
     }
 }
 
-fn no_link(node: &Node) -> ServersError {
+pub(super) fn no_link(node: &Node) -> ServersError {
     ServersError::Unknown(format!("replication link to {}", node.name))
 }
 
 /// How far a replica has applied its master's stream; none while it is not connected.
-async fn replica_offset(node: &Node) -> Result<Option<i64>, ServersError> {
+pub(super) async fn replica_offset(node: &Node) -> Result<Option<i64>, ServersError> {
     let role = node.ask(&redis::cmd("ROLE")).await?;
     Ok(match &role {
         Value::Array(fields) => match fields.as_slice() {
@@ -361,21 +346,6 @@ async fn replica_offset(node: &Node) -> Result<Option<i64>, ServersError> {
         },
         _ => None,
     })
-}
-
-/// How far a master's replicas have said that they are: one offset for each that is connected.
-async fn acknowledgements(node: &Node) -> Result<Vec<i64>, ServersError> {
-    let Value::Array(fields) = node.ask(&redis::cmd("ROLE")).await? else { return Ok(Vec::new()) };
-    let Some(Value::Array(replicas)) = fields.get(2) else { return Ok(Vec::new()) };
-    // Address, port, offset.
-    let said = replicas.iter().map(|replica| match replica {
-        Value::Array(parts) => match parts.get(2) {
-            Some(Value::BulkString(offset)) => String::from_utf8_lossy(offset).parse().unwrap_or(-1),
-            _ => -1,
-        },
-        _ => -1,
-    });
-    Ok(said.collect())
 }
 
 /// How far a master has written its stream.

@@ -134,6 +134,7 @@ impl Set {
                 self.attach(replica, 0).await?;
             } else {
                 self.heal(replica).await?;
+                self.open_acks(replica).await?;
             }
         }
         for (index, node) in self.nodes.iter().enumerate() {

@@ -9,9 +9,10 @@ use tokio::time::{sleep, timeout};
 use super::Shape;
 use super::error::ServersError;
 use super::front::Front;
-use super::node::{Mode, Node, PATIENCE, Role};
+use super::node::{Node, PATIENCE, Role};
 use super::sentinel::{Around, Ears, Sentinel, SentinelNews, news};
 use super::set::Set;
+use super::voice::EVERYTHING;
 
 /// Sentinels look at everybody ten times a second, so they have met after two or three looks.
 const MEET_AGAIN: Duration = Duration::from_millis(10);
@@ -199,7 +200,7 @@ impl Set {
             return Ok(false);
         }
         node.role.set(is);
-        node.mode.set(Mode::Open);
+        node.open_link();
         match is {
             Role::Master => {
                 if let Some(relay) = node.relay.replace(None) {
@@ -209,6 +210,9 @@ impl Set {
             Role::ReplicaOf(master) => {
                 let front = self.nodes[master].front.as_ref();
                 node.relay.replace(front.map(|front| front.link(&node.name)));
+                if let Some(relay) = node.relay() {
+                    relay.set_acks(EVERYTHING);
+                }
                 if self.nodes[master].is_up() {
                     self.nodes[master].reconnect().await?;
                     self.wait_synced(index, master).await?;

@@ -324,7 +324,7 @@ pub enum What {
         about: Option<String>,
     },
     /// A link changed, or the bytes waiting in it did. Ends are names of clients or nodes. `held`: bytes (replication)
-    /// or messages (clients) that wait in it.
+    /// or messages (clients) that wait in it. From a replica to its master: what it acknowledges; `held` counts answers.
     Link { a: String, b: String, state: LinkState, held: u64 },
     /// Something that a careful author wants to know; `event` says where.
     Warning { event: Option<usize>, text: String },

@@ -184,9 +184,9 @@ impl State {
             }
             What::NodePromoted { node, stays, .. } => self.promoted(node, stays),
             What::NodeDemoted { node, master } => {
+                self.follows(node, Some(master));
                 if let Some(node) = self.nodes.get_mut(node) {
                     node.role = Role::Replica;
-                    node.follows = Some(master.clone());
                 }
             }
             What::Link { a, b, state, held } => {
@@ -202,6 +202,12 @@ impl State {
             What::End => self.ended = true,
             _ => {}
         }
+    }
+
+    /// Whether the link from `one` to `other` is the way back of replication, on which a replica says what it has.
+    #[must_use]
+    pub fn is_way_back(&self, one: &str, other: &str) -> bool {
+        self.nodes.get(one).is_some_and(|node| node.follows.as_deref() == Some(other))
     }
 
     /// Whether `client` is inside: it believes, or works.
@@ -270,24 +276,34 @@ impl State {
         client.releasing.retain(|event, _| goes_on(event));
     }
 
+    /// A node follows another master from now on, or none: what was done to the link with the one before is over.
+    fn follows(&mut self, name: &str, master: Option<&str>) {
+        let Some(node) = self.nodes.get_mut(name) else { return };
+        let before = std::mem::replace(&mut node.follows, master.map(str::to_owned));
+        if let Some(before) = before.filter(|before| Some(before.as_str()) != master) {
+            self.links.retain(|(a, b), _| !((a == name && *b == before) || (b == name && *a == before)));
+        }
+    }
+
     fn promoted(&mut self, name: &str, stays: &[String]) {
         let Some(node) = self.nodes.get_mut(name) else { return };
         node.role = Role::Master;
-        node.follows = None;
+        self.follows(name, None);
         let old_masters: BTreeSet<String> = self
             .nodes
             .iter()
             .filter(|(other, n)| *other != name && n.role == Role::Master)
             .map(|(n, _)| n.clone())
             .collect();
-        for (other, node) in &mut self.nodes {
-            if other != name
+        let comes_along = |(other, node): &(&String, &NodeState)| {
+            *other != name
                 && node.up
                 && node.role == Role::Replica
                 && node.follows.as_ref().is_none_or(|m| old_masters.contains(m))
-            {
-                node.follows = Some(name.to_owned());
-            }
+        };
+        let followers: Vec<String> = self.nodes.iter().filter(comes_along).map(|(other, _)| other.clone()).collect();
+        for follower in followers {
+            self.follows(&follower, Some(name));
         }
         for (client_name, client) in &mut self.clients {
             if !stays.contains(client_name) {

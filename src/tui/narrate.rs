@@ -169,7 +169,7 @@ impl Narrator<'_> {
             What::NodeDemoted { node, master } => {
                 ("story.demoted", vec![("node", node.clone()), ("master", master.clone())])
             }
-            What::Link { a, b, state, held } => return self.link(i, a, b, *state, *held),
+            What::Link { a, b, state: lets, held } => return self.link(i, (a, b), *lets, *held, state),
             What::EventSkipped { event } | What::EventNotRun { event, .. } => {
                 let info = self.header().events.get(*event)?;
                 let skipped = matches!(what, What::EventSkipped { .. });
@@ -298,17 +298,21 @@ impl Narrator<'_> {
     }
 
     /// A sentence where the link itself changed; bytes that gather in it are the inspector's business.
-    fn link(&self, i: usize, one: &str, other: &str, state: LinkState, held: u64) -> Option<String> {
+    fn link(&self, i: usize, (one, other): (&str, &str), lets: LinkState, held: u64, state: &State) -> Option<String> {
         if !self.recording.is_logged(i) {
             return None;
         }
-        let key = match state {
+        let back = state.is_way_back(one, other);
+        let key = match lets {
+            LinkState::Open if back => "story.acks_open",
+            LinkState::Held if back => "story.acks_held",
+            LinkState::Slow { .. } if back => "story.acks_slow",
             LinkState::Open => "story.link_open",
             LinkState::Held => "story.link_held",
             LinkState::Slow { .. } => "story.link_slow",
             LinkState::Cut => "story.link_cut",
         };
-        let by = match state {
+        let by = match lets {
             LinkState::Slow { by } => secs(by),
             _ => String::new(),
         };

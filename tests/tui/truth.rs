@@ -165,6 +165,41 @@ fn a_dead_server_holds_nothing_back() {
     assert!(!shown.contains("TTL"), "{shown}");
 }
 
+/// What a replica has and its master does not know, is a lane and a line of its own, until the replica is the master.
+#[test]
+fn a_master_that_is_not_told_is_shown() {
+    let nodes = [("m", Role::Master), ("r1", Role::Replica)];
+    let mut s = Scribe::new(&nodes, &["A", "B", "C"], infos(&plan(0)));
+    let back = |held| What::Link { a: "r1".to_owned(), b: "m".to_owned(), state: LinkState::Held, held };
+    s.at(0).granted("A", A_LOCK, 10_000).start(A_WORK).works("A", true);
+    s.at(1_000).push(back(0)).push(back(1));
+    s.at(2_000).push(What::NodePromoted { node: "r1".to_owned(), stays: Vec::new(), by: None });
+    s.at(6_000).push(What::End);
+
+    let timeline = Timeline::new(&s.trace, &findings(&s.trace));
+    let wanted = LaneKind::Link { a: "r1".to_owned(), b: "m".to_owned() };
+    let lane = timeline.lanes.iter().find(|lane| lane.kind == wanted).expect("the lane");
+    let seen: Vec<_> = lane.stretches.iter().map(|s| (s.from.ms(), s.to.ms(), s.fill.clone())).collect();
+    let held = |waiting| Fill::Held { waiting, shut: true };
+    assert_eq!(seen, [(1_000, 1_000, held(0)), (1_000, 2_000, held(1))]);
+
+    for (lang, line, story) in [
+        (Lang::En, "r1→m lags; answers in it: 1", "The way back r1→m is held"),
+        (Lang::Zh, "r1→m 滞后：1 个确认还在途中", "r1→m 的回程停滞"),
+    ] {
+        let mut app = player(&s.trace, lang);
+        let mut told = String::new();
+        for _ in 0..4 {
+            press(&mut app, "right");
+            told.push_str(&screen(&app, 120, 50));
+        }
+        assert!(told.contains(line) && told.contains(story), "{told}");
+        press(&mut app, "end");
+        let shown = screen(&app, 120, 50);
+        assert!(!shown.contains(line), "{shown}");
+    }
+}
+
 /// Who stands in line is told, and shown below the lock.
 #[test]
 fn the_line_is_shown_as_the_server_has_it() {

@@ -60,6 +60,8 @@ impl Pane<'_> {
         let up = |name: &String| self.scene.state.nodes.get(name).is_none_or(|node| node.up);
         for ((a, b), view) in self.scene.state.links.iter().filter(|((a, b), _)| up(a) && up(b)) {
             let key = match view.state {
+                LinkState::Held if self.scene.state.is_way_back(a, b) => "inspector.acks_held",
+                LinkState::Slow { .. } if self.scene.state.is_way_back(a, b) => "inspector.acks_slow",
                 LinkState::Held => "inspector.link_held",
                 LinkState::Cut => "inspector.link_cut",
                 LinkState::Slow { .. } => "inspector.link_slow",

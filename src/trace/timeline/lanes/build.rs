@@ -122,21 +122,23 @@ impl Build {
             What::NodeCrashed { node } => {
                 self.show_node(i, record.t, node);
                 self.show_keys(header, i, record.t, node, None);
-                self.show_links_of(i, record.t, node);
+                self.show_links(i, record.t);
                 self.mark_node(header, node, &mark(Sign::Crashed));
             }
             What::NodeRestarted { node, .. } => {
                 self.show_node(i, record.t, node);
                 self.show_keys(header, i, record.t, node, None);
-                self.show_links_of(i, record.t, node);
+                self.show_links(i, record.t);
                 self.mark_node(header, node, &mark(Sign::Restarted));
             }
             What::NodePromoted { node, .. } => {
                 self.show_node(i, record.t, node);
+                self.show_links(i, record.t);
                 self.mark_node(header, node, &mark(Sign::Promoted));
             }
             What::NodeDemoted { node, .. } => {
                 self.show_node(i, record.t, node);
+                self.show_links(i, record.t);
                 self.mark_node(header, node, &mark(Sign::Demoted));
             }
             What::Link { a, b, .. } => self.show_link(i, record.t, a, b),
@@ -265,10 +267,13 @@ impl Build {
         }
     }
 
-    /// Shows all links that end at `node`.
-    fn show_links_of(&mut self, i: usize, t: LessonTime, node: &str) {
-        let links = self.state.links.keys().filter(|(a, b)| a == node || b == node);
-        for (one, other) in links.cloned().collect::<Vec<_>>() {
+    /// Shows all links: a node has come, gone, or follows another.
+    fn show_links(&mut self, i: usize, t: LessonTime) {
+        let ends = |lane: &Lane| match &lane.kind {
+            LaneKind::Link { a, b } => Some((a.clone(), b.clone())),
+            _ => None,
+        };
+        for (one, other) in self.lanes.iter().filter_map(ends).collect::<Vec<_>>() {
             self.show_link(i, t, &one, &other);
         }
     }
