@@ -106,6 +106,15 @@ impl<'a> Canvas<'a> {
                 cell.reset();
             }
         }
+        // A wide character that reaches into the area from the left would cover what is put there.
+        for y in area.top()..area.bottom() {
+            let Some(x) = area.left().checked_sub(1) else { break };
+            if let Some(cell) = self.buffer.cell_mut((x, y))
+                && width(cell.symbol()) > 1
+            {
+                cell.set_symbol(" ");
+            }
+        }
     }
 
     /// A box around `area` with a title; returns what is inside, less one blank column on each side.

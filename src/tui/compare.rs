@@ -1,6 +1,7 @@
 //! Two variants side by side: where they part, and what the change bought.
 
-use crate::trace::{Finding, Group, LessonTime, LinkState, Record, Trace, What};
+use crate::trace::state::client_of;
+use crate::trace::{EventKind, Finding, Group, LessonTime, LinkState, Outcome, Record, Trace, What};
 
 use super::narrate::without_token;
 use super::recording::Recording;
@@ -84,6 +85,19 @@ pub struct Bought<'a> {
     pub stays: Vec<&'a Finding>,
     /// It goes wrong only now.
     pub new: Vec<&'a Finding>,
+    /// Who gets in at another time, for the first time, or no longer.
+    pub entered: Vec<Entered<'a>>,
+}
+
+/// When a client gets a lock for the first time, without the change and with it; none: it never does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entered<'a> {
+    /// The client.
+    pub client: &'a str,
+    /// Without the change.
+    pub before: Option<LessonTime>,
+    /// With it.
+    pub after: Option<LessonTime>,
 }
 
 /// What `b` bought compared with `a`. Findings are the same if they are about the same thing, whenever it happens.
@@ -104,7 +118,31 @@ pub fn bought<'a>(a: &'a Recording, b: &'a Recording) -> Bought<'a> {
         gone: before.iter().filter(|finding| !is_in(finding, &after)).copied().collect(),
         stays: after.iter().filter(|finding| is_in(finding, &before)).copied().collect(),
         new: after.iter().filter(|finding| !is_in(finding, &before)).copied().collect(),
+        entered: entered(&a.trace, &b.trace),
     }
+}
+
+/// Who gets in at another time in `b` than in `a`. Clients that only one of them has are not compared.
+fn entered<'a>(a: &'a Trace, b: &Trace) -> Vec<Entered<'a>> {
+    let asks = |trace: &Trace, name: &str| {
+        trace.header.events.iter().any(|event| event.kind == EventKind::Acquire && client_of(&event.subject) == name)
+    };
+    let clients = a.header.clients.iter().map(|client| client.name.as_str());
+    let compared = clients.filter(|name| asks(a, name) && asks(b, name));
+    compared
+        .map(|client| Entered { client, before: first_grant(a, client), after: first_grant(b, client) })
+        .filter(|entered| entered.before != entered.after)
+        .collect()
+}
+
+fn first_grant(trace: &Trace, client: &str) -> Option<LessonTime> {
+    let granted = |what: &What| match what {
+        What::EventEnd { event, outcome: Outcome::Granted, .. } => {
+            trace.header.events.get(*event).is_some_and(|event| client_of(&event.subject) == client)
+        }
+        _ => false,
+    };
+    trace.records.iter().find(|record| granted(&record.what)).map(|record| record.t)
 }
 
 fn is_same(a: &Finding, b: &Finding) -> bool {

@@ -3,6 +3,7 @@
 mod commands;
 mod data;
 mod findings;
+mod outcomes;
 mod sentinels;
 mod waiting;
 
@@ -13,8 +14,8 @@ use super::player::Playhead;
 use super::recording::Recording;
 use super::strings::{Ui, secs};
 use crate::trace::{
-    Cause, DATABASE, EventKind, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Outcome, Record, Reply, State,
-    Stop, What, Why,
+    Cause, DATABASE, EventKind, Group, Header, KeyOp, KeyState, LessonTime, LinkState, Record, Reply, Role, State,
+    Stop, What,
 };
 
 /// One sentence, and how it is meant.
@@ -213,9 +214,18 @@ impl Narrator<'_> {
 
     fn command_of(&self, cmd: u32) -> String {
         match self.sent(cmd) {
+            Some(What::Send { node, argv, .. }) if self.is_one_of_many(node) => {
+                format!("{} → {node}", sent(node, argv, 60))
+            }
             Some(What::Send { node, argv, .. }) => sent(node, argv, 60),
             _ => format!("#{cmd}"),
         }
+    }
+
+    /// Whether clients ask several servers for the same, so that it must be said which.
+    fn is_one_of_many(&self, node: &str) -> bool {
+        let masters = self.header().nodes.iter().filter(|info| info.role == Role::Master);
+        node != DATABASE && masters.count() > 1
     }
 
     /// A reply, as the one says it who was asked.
@@ -285,40 +295,6 @@ impl Narrator<'_> {
             }
             _ => return None,
         })
-    }
-
-    fn outcome(&self, event: usize, outcome: Outcome, why: Option<Why>, state: &State) -> Option<String> {
-        let who = self.client_of(event);
-        let ui = self.ui;
-        let key = match outcome {
-            Outcome::Refused if why == Some(Why::NoQuorum) => "story.refused_no_quorum",
-            Outcome::Refused if why == Some(Why::TooLate) => "story.refused_too_late",
-            Outcome::Refused => {
-                let lock = self.header().events.get(event)?.lock.as_deref()?;
-                return Some(self.refused(&who, state.key_seen_by(self.header(), &who, lock)));
-            }
-            Outcome::Done if self.header().events.get(event)?.kind == EventKind::Work => "story.works_no_more",
-            Outcome::Unknown => "story.unknown",
-            Outcome::Error => "story.error",
-            Outcome::Stopped => "story.stopped",
-            Outcome::Lost => "story.lost",
-            Outcome::NotOwner => "story.not_owner",
-            Outcome::Rejected => "story.rejected",
-            Outcome::Accepted => "story.accepted",
-            _ => return None,
-        };
-        Some(ui.fill(key, &[("who", &who)]))
-    }
-
-    fn refused(&self, who: &str, key: Option<&KeyState>) -> String {
-        let owner = key.and_then(|key| key.owner.as_deref());
-        match (owner, key.and_then(|key| key.deadline)) {
-            (Some(owner), Some(t)) => {
-                self.ui.fill("story.refused_until", &[("who", who), ("owner", owner), ("t", &secs(t))])
-            }
-            (Some(owner), None) => self.ui.fill("story.refused_forever", &[("who", who), ("owner", owner)]),
-            _ => self.ui.fill("story.refused", &[("who", who)]),
-        }
     }
 
     /// A sentence where the link itself changed; bytes that gather in it are the inspector's business.

@@ -180,7 +180,11 @@ impl Player {
                 }
             }
             Action::ZoomIn if (end.ms() >> self.zoom) > NARROW_MS => self.zoom += 1,
-            Action::ZoomOut => self.zoom = self.zoom.saturating_sub(1),
+            Action::ZoomOut => {
+                self.zoom = self.zoom.saturating_sub(1);
+                // With all of it in sight there is nothing to look along.
+                self.looking_at = self.looking_at.filter(|_| self.zoom > 0);
+            }
             Action::LookBack => self.look(false, end),
             Action::LookAhead => self.look(true, end),
             Action::Squeeze => self.squeeze = !self.squeeze,

@@ -97,13 +97,14 @@ impl Recording {
         }
     }
 
-    /// Takes away what the author says about the steps from the one of `record` on: it was said of another run. Returns
-    /// the events that have lost their words.
-    pub fn untell(&mut self, record: usize) -> Vec<usize> {
+    /// Takes away what the author says about the steps from the one of `record` on, and about the `changed` events: it
+    /// was said of another run. Returns the events that have lost their words.
+    pub fn untell(&mut self, record: usize, changed: impl Fn(usize) -> bool) -> Vec<usize> {
         let first = self.timeline.stops[self.timeline.stop_of(record)].start;
         let mut untold = Vec::new();
-        for later in self.trace.records.get(first..).unwrap_or_default() {
-            if let What::EventStart { event } = later.what
+        for (i, record) in self.trace.records.iter().enumerate() {
+            if let What::EventStart { event } = record.what
+                && (i >= first || changed(event))
                 && let Some(info) = self.trace.header.events.get_mut(event)
                 && info.kind != EventKind::Ask
                 && info.say.take().is_some()

@@ -90,7 +90,10 @@ pub fn run(
             let saved = save::write_new(Path::new("."), &written);
             let ui = Ui::new(app.lang);
             app.notice = Some(match saved {
-                Ok(file) => ui.fill("whatif.saved", &[("file", &file)]),
+                Ok(file) => {
+                    let folder = std::env::current_dir().unwrap_or_default();
+                    ui.fill("whatif.saved", &[("file", &file), ("folder", &folder.display().to_string())])
+                }
                 Err(error) => ui.fill("whatif.not_saved", &[("why", &error.to_string())]),
             });
             changed = true;

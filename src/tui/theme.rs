@@ -209,7 +209,7 @@ impl Theme {
             Glyph::Playhead => ("┃", "|"),
             Glyph::Current | Glyph::Playing | Glyph::Selected => ("►", ">"),
             Glyph::Pausing => ("‖", "="),
-            Glyph::Right => ("✓", "v"),
+            Glyph::Right => ("✓", "+"),
             Glyph::Begun => ("◦", "o"),
             Glyph::BarFull => ("━", "="),
             Glyph::BarEmpty => ("╌", "."),

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use lockscope::trace::{Lang, LessonTime};
 use lockscope::tui::app::App;
-use lockscope::tui::compare::{bought, parting};
+use lockscope::tui::compare::{Entered, bought, parting};
 use lockscope::tui::{Recording, Theme};
 
 use super::wrong_delete::{PLAIN, opened, opened_asking, plan, trace};
@@ -46,6 +46,8 @@ fn what_a_change_bought_is_what_went_wrong_and_does_not_now() {
     assert_eq!(there.gone.len(), 2, "the wrong delete and the overlap of B and C");
     assert!(names(there.gone).contains(&"overlap B+C".to_owned()));
     assert!(there.new.is_empty());
+    let never = Entered { client: "C", before: Some(LessonTime(12_500)), after: None };
+    assert_eq!(there.entered, [never], "the others get in when they did");
     let back = bought(&lua, &del);
     assert_eq!((back.gone.len(), back.new.len()), (0, 2));
 }
@@ -83,7 +85,7 @@ fn comparing_gives_no_answer_away() {
     let mut app = opened(PLAIN, Lang::En);
     press(&mut app, "end 2 end c");
     let shown = screen(&app, 120, 36);
-    assert!(shown.contains("hidden: answer first") && shown.contains("A question is open"), "{shown}");
+    assert!(shown.contains("hidden: answer first") && shown.contains("is still open"), "{shown}");
     assert!(!shown.contains("gone:") && !shown.contains('≠'), "{shown}");
     // The open question itself takes the screen.
     press(&mut app, "v end");
@@ -91,6 +93,10 @@ fn comparing_gives_no_answer_away() {
     assert!(shown.contains("the interviewer asks") && !shown.contains("what the change buys"), "{shown}");
     press(&mut app, "3");
     assert!(screen(&app, 120, 36).contains("what the change buys"));
+    // At a question nothing is begun that would show nothing.
+    let mut app = opened(PLAIN, Lang::En);
+    press(&mut app, "end c");
+    assert!(!app.is_comparing() && app.notice.as_deref().is_some_and(|notice| notice.contains("Answer first")));
 }
 
 #[test]

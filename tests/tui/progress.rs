@@ -118,6 +118,14 @@ fn the_filter_narrows_the_list_in_any_script() {
     assert!(!app.quit);
     press(&mut app, "esc");
     assert_eq!(app.listed().len(), 3);
+    // A title says more than an id; who types one means it.
+    app.selected = 2;
+    press(&mut app, "/");
+    for c in app.entries[0].id().to_owned().chars() {
+        press(&mut app, &c.to_string());
+    }
+    assert_eq!(app.selected, 0);
+    press(&mut app, "esc");
     // Letters that are keys elsewhere are letters here.
     press(&mut app, "/ q l x ?");
     assert!(!app.quit && app.help.is_none() && app.asking.is_none() && app.lang == Lang::En);

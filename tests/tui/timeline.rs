@@ -1,7 +1,10 @@
 //! What is looked up in a trace is what a fold from its beginning gives.
 
+use std::collections::BTreeMap;
+
 use lockscope::trace::{
-    Fill, LaneKind, LessonTime, MarkerKind, Sign, Standing, State, Timeline, Trace, Verdict, findings, verdict,
+    Fill, Finding, FindingKind, LaneKind, LessonTime, MarkerKind, Sign, Standing, State, Timeline, Trace, Verdict,
+    findings, verdict,
 };
 
 use super::wrong_delete::{plan, trace};
@@ -99,6 +102,26 @@ fn the_last_standing_is_the_verdict() {
         assert_eq!(timeline.standing(first), Standing::Safe);
         assert_eq!(timeline.standing(first + 1), Standing::Broken(LessonTime(11_000)));
     }
+}
+
+/// Somebody was stuck and is not any more: that is no state that goes on.
+#[test]
+fn who_was_stuck_is_not_stuck_for_ever() {
+    let (trace, _) = prepared(0);
+    let stuck = |record, end_record, from, to| Finding {
+        kind: FindingKind::Deadlock,
+        who: vec!["A".to_owned()],
+        fields: BTreeMap::default(),
+        lock: None,
+        from: LessonTime(from),
+        to: Some(LessonTime(to)),
+        record,
+        end_record: Some(end_record),
+    };
+    let timeline = Timeline::new(&trace, &[stuck(3, 9, 500, 10_000), stuck(5, 7, 2000, 4000)]);
+    let standings = [3, 4, 6, 8, 9, 10].map(|known| timeline.standing(known));
+    let (since, was) = (Standing::Stuck(LessonTime(500)), Standing::WasStuck(LessonTime(500), LessonTime(10_000)));
+    assert_eq!(standings, [Standing::Safe, since, since, since, since, was]);
 }
 
 #[test]

@@ -90,6 +90,46 @@ fn who_is_releasing_has_left_nothing_behind() {
     assert!(shown.contains("gets \"7f3e…\""), "{shown}");
 }
 
+/// A gives back what it has no more: because nothing is there, or because it is another's.
+#[test]
+fn nothing_given_back_has_one_of_two_reasons() {
+    let late = |taken: bool| {
+        let mut s = scribe();
+        s.at(0).granted("A", A_LOCK, 10_000).start(A_WORK).works("A", true);
+        s.at(10_000).expires();
+        if taken {
+            s.granted("B", B_LOCK, 10_000).start(B_WORK).works("B", true);
+        }
+        s.at(12_000).works("A", false).end(A_WORK, Outcome::Done).start(A_RELEASE).believes("A", false);
+        s.command("A", "main", A_RELEASE, &["DEL", KEY], Reply::Int(0), None).end(A_RELEASE, Outcome::NotOwner);
+        s.push(What::End);
+        s.trace
+    };
+    let said = |taken: bool| {
+        let mut app = player(&late(taken), Lang::En);
+        press(&mut app, "end left right");
+        screen(&app, 120, 50)
+    };
+    let (gone, taken) = (said(false), said(true));
+    assert!(gone.contains("There is nothing of A's left to remove."), "{gone}");
+    assert!(taken.contains("The value in Redis is not A's, so nothing is removed."), "{taken}");
+}
+
+/// A deletes B's lock at the moment at which C takes it: whose it is from there on stands beside the mark.
+#[test]
+fn a_new_owner_has_a_letter_beside_the_mark() {
+    let mut s = scribe();
+    s.at(0).granted("A", A_LOCK, 10_000);
+    s.at(5_000).command("A", "main", A_RELEASE, &["DEL", KEY], Reply::Int(1), Some((KeyOp::Removed, None)));
+    s.end(A_RELEASE, Outcome::Released).believes("A", false).granted("B", B_LOCK, 10_000);
+    s.at(12_000).push(What::End);
+    let mut app = player(&s.trace, Lang::En);
+    press(&mut app, "end");
+    let shown = screen(&app, 120, 36);
+    let lane = shown.lines().find(|line| line.starts_with("│ redis")).expect("the key's lane");
+    assert!(lane.contains("▓┤B▒"), "{lane}");
+}
+
 #[test]
 fn a_lock_can_fail_before_two_are_inside() {
     let mut app = player(&late_delete(), Lang::En);

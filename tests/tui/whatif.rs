@@ -2,12 +2,13 @@
 //! hand; a changed plan "runs" as the variant with the script does.
 
 use insta::assert_snapshot;
+use lockscope::lesson::whatif::Edit;
 use lockscope::trace::{Lang, LessonTime};
 use lockscope::tui::app::{App, Run};
 use lockscope::tui::{Recording, Theme};
 use std::sync::Arc;
 
-use super::wrong_delete::{PLAIN, opened, run_all, trace};
+use super::wrong_delete::{PLAIN, opened, plan, run_all, trace};
 use super::{press, screen};
 
 /// The wrong delete, and what if A released with a script; the list is open.
@@ -111,7 +112,7 @@ fn an_open_question_stays_one() {
     press(&mut app, "right w down down down down enter");
     run_all(&mut app);
     let shown = screen(&app, 120, 36);
-    assert!(shown.contains("hidden: answer first") && shown.contains("A question is open"), "{shown}");
+    assert!(shown.contains("hidden: answer first") && shown.contains("is still open"), "{shown}");
     assert!(!shown.contains('≠') || !shown.contains("→ ✓"), "{shown}");
     press(&mut app, "esc end");
     let shown = screen(&app, 120, 36);
@@ -135,6 +136,27 @@ fn in_a_changed_run_the_author_says_nothing_of_another_one() {
     assert!(!shown.contains("DEL asks nobody") && shown.contains("nothing is removed"), "{shown}");
     press(&mut app, "left left");
     assert!(screen(&app, 120, 36).contains("The lease ran out a second ago"), "until they part, it is true");
+}
+
+/// What is turned itself is spoken of before the runs part.
+#[test]
+fn of_what_was_changed_the_author_says_nothing() {
+    let plan = plan(0);
+    let says = |recording: &Recording| -> Vec<usize> {
+        let events = recording.trace.header.events.iter().enumerate();
+        events.filter(|(_, event)| event.say.is_some()).map(|(i, _)| i).collect()
+    };
+    let mut recording = Recording::new(&plan, trace(&plan));
+    let said = says(&recording);
+    assert!(said.len() > 1, "{said:?}");
+    let last = recording.trace.records.len() - 1;
+    assert_eq!(recording.untell(last, |event| event == said[0]), said[..1]);
+    assert_eq!(says(&recording), said[1..]);
+
+    let length = Edit::Length { event: "a-work".to_owned(), span: LessonTime(9000) };
+    assert!(length.concerns(Some("a-work")) && !length.concerns(Some("b-work")) && !length.concerns(None));
+    let lease = Edit::Ttl { lock: "lock".to_owned(), ttl: LessonTime(9000) };
+    assert!(lease.concerns(None), "a lease is spoken of everywhere");
 }
 
 #[test]

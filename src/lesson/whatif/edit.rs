@@ -115,6 +115,21 @@ impl Happening {
 }
 
 impl Edit {
+    /// Whether it changes what an event itself does, so that what the author says of it may be false. A lease is spoken
+    /// of everywhere.
+    #[must_use]
+    pub fn concerns(&self, id: Option<&str>) -> bool {
+        match self {
+            Self::Ttl { .. } => true,
+            Self::Length { event, .. }
+            | Self::Start { event, .. }
+            | Self::How { event, .. }
+            | Self::Watchdog { event, .. }
+            | Self::Delay { before: event, .. } => id == Some(event),
+            Self::Until { .. } | Self::Happens { .. } => false,
+        }
+    }
+
     /// Makes this change to `variant`, a variant of the lesson `root`.
     pub(super) fn make(&self, root: &Node, variant: &mut Node) {
         let span = variant.span;

@@ -13,6 +13,8 @@ pub enum Standing {
     Contained(LessonTime),
     /// Somebody can never go on, or much later than needed.
     Stuck(LessonTime),
+    /// That is over: since when, and until when.
+    WasStuck(LessonTime, LessonTime),
     /// Something that should have happened did not.
     Inconclusive,
 }
@@ -25,6 +27,9 @@ struct Seen {
     beyond_containing: bool,
     contained: Option<LessonTime>,
     stuck: Option<LessonTime>,
+    /// How many are stuck now, and when the last one ceased to be.
+    stuck_now: usize,
+    freed: LessonTime,
     not_run: bool,
 }
 
@@ -32,7 +37,10 @@ impl Seen {
     fn take(&mut self, finding: &Finding) {
         match finding.kind.group() {
             Group::Broken => drop(self.broken.get_or_insert(finding.from)),
-            Group::Stuck => drop(self.stuck.get_or_insert(finding.from)),
+            Group::Stuck => {
+                self.stuck.get_or_insert(finding.from);
+                self.stuck_now += 1;
+            }
             Group::Contained => drop(self.contained.get_or_insert(finding.from)),
             Group::Note => {}
         }
@@ -46,31 +54,50 @@ impl Seen {
         );
     }
 
+    /// A finding that lasted is over.
+    fn end(&mut self, finding: &Finding) {
+        if finding.kind.group() == Group::Stuck {
+            self.stuck_now -= 1;
+            self.freed = finding.to.unwrap_or(finding.from);
+        }
+    }
+
     fn standing(&self) -> Standing {
         let contained = self.contained.filter(|_| !self.beyond_containing);
         match (contained, self.broken, self.stuck) {
             (Some(t), ..) => Standing::Contained(t),
             (_, Some(t), _) => Standing::Broken(t),
-            (.., Some(t)) => Standing::Stuck(t),
+            (.., Some(t)) if self.stuck_now > 0 => Standing::Stuck(t),
+            (.., Some(t)) => Standing::WasStuck(t, self.freed),
             _ if self.not_run => Standing::Inconclusive,
             _ => Standing::Safe,
         }
     }
 }
 
+/// What may change the word.
+enum Change<'a> {
+    Begins(&'a Finding),
+    Ends(&'a Finding),
+    NotRun,
+}
+
 /// The records at which the word changes, and to what.
 pub(super) fn standings(trace: &Trace, findings: &[Finding]) -> Vec<(usize, Standing)> {
     let not_run = trace.records.iter().enumerate().filter(|(_, r)| matches!(r.what, What::EventNotRun { .. }));
-    let mut changes: Vec<(usize, Option<&Finding>)> = findings.iter().map(|f| (f.record, Some(f))).collect();
-    changes.extend(not_run.map(|(i, _)| (i, None)));
+    let mut changes: Vec<(usize, Change<'_>)> = findings.iter().map(|f| (f.record, Change::Begins(f))).collect();
+    let lasts = |finding: &&Finding| finding.kind.lasts();
+    changes.extend(findings.iter().filter(lasts).filter_map(|f| Some((f.end_record?, Change::Ends(f)))));
+    changes.extend(not_run.map(|(i, _)| (i, Change::NotRun)));
     changes.sort_by_key(|(record, _)| *record);
 
     let mut seen = Seen::default();
     let mut standings = Vec::new();
-    for (record, finding) in changes {
-        match finding {
-            Some(finding) => seen.take(finding),
-            None => seen.not_run = true,
+    for (record, change) in changes {
+        match change {
+            Change::Begins(finding) => seen.take(finding),
+            Change::Ends(finding) => seen.end(finding),
+            Change::NotRun => seen.not_run = true,
         }
         let standing = seen.standing();
         if standings.last().map_or(Standing::Safe, |(_, last)| *last) != standing {

@@ -34,7 +34,11 @@ impl App {
                 let parting = base.and_then(|base| parting(&base.trace, &recording.trace));
                 let (recording, untold) = match (parting, Arc::try_unwrap(recording)) {
                     (Some(parting), Ok(mut recording)) => {
-                        let untold = recording.untell(parting.records.1);
+                        let (events, edits) = (&whatif.plan.events, &whatif.edits);
+                        let untold = recording.untell(parting.records.1, |event| {
+                            let id = events.get(event).and_then(|event| event.id.as_deref());
+                            edits.iter().any(|edit| edit.concerns(id))
+                        });
                         (Arc::new(recording), untold)
                     }
                     (_, Ok(recording)) => (Arc::new(recording), Vec::new()),

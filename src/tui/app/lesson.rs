@@ -29,6 +29,9 @@ impl App {
 
     /// Shows the next variant beside the one that is played; after the last one it begins again.
     pub(super) fn compare(&mut self) {
+        if let Some((_, None)) = self.question() {
+            return self.remind();
+        }
         let Some(player) = &self.player else { return };
         let Some(lesson) = self.lesson(player.entry) else { return };
         let count = lesson.plans.len();

@@ -98,13 +98,17 @@ impl App {
         }
     }
 
-    /// Selects something that can be seen.
+    /// Selects something that can be seen; before all, a lesson whose id is meant.
     fn select_listed(&mut self) {
         let listed = self.listed();
-        if !listed.contains(&self.selected)
-            && let Some(first) = listed.first()
-        {
-            self.selected = *first;
+        let text = self.filter.as_ref().map_or("", |filter| &filter.text).to_lowercase();
+        let meant = |i: &usize| {
+            let id = self.entries[*i].id().to_lowercase();
+            text.split_whitespace().all(|word| id.contains(word))
+        };
+        let best = listed.iter().copied().find(meant).filter(|_| !meant(&self.selected));
+        if let Some(to) = best.or_else(|| listed.first().copied().filter(|_| !listed.contains(&self.selected))) {
+            self.selected = to;
         }
     }
 

@@ -19,6 +19,7 @@ pub fn finding(ui: Ui, finding: &Finding) -> String {
         FindingKind::Orphan => "found.orphan",
         FindingKind::Abandoned => "found.abandoned",
         FindingKind::GhostRenewal => "found.ghost_renewal",
+        FindingKind::Deadlock if finding.who.len() == 1 => "found.deadlock_own",
         FindingKind::Deadlock => "found.deadlock",
         FindingKind::Starved => "found.starved",
         FindingKind::NeverDone => "found.never_done",

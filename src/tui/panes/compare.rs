@@ -12,9 +12,9 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use super::header::status;
 use super::prose::{self, Paragraph};
 use super::{story, timeline};
-use crate::trace::{Finding, FindingKind};
+use crate::trace::{Finding, FindingKind, LessonTime};
 use crate::tui::canvas::Canvas;
-use crate::tui::compare::{Parting, bought};
+use crate::tui::compare::{Entered, Parting, bought};
 use crate::tui::strings::{Ui, secs};
 use crate::tui::theme::{Glyph, Theme};
 use crate::tui::view::Scene;
@@ -93,7 +93,12 @@ pub fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, them
         |scene: &Scene<'_>| status(ui, theme, scene.recording.timeline.standing(scene.recording.trace.records.len()));
     let ((before, _), (after, style)) = (end(one), end(other));
     let bought = bought(one.recording, other.recording);
+    let time = |t: Option<LessonTime>| {
+        t.map_or(ui.get("compare.never").to_owned(), |t| ui.fill("inspector.seconds", &[("t", &secs(t))]))
+    };
     let mut text = format!("{before} → {after}");
+    // Where nothing else changes, it is who gets in that the change is about.
+    let about_entering = bought.gone.is_empty() && bought.new.is_empty();
     for (key, findings) in [("compare.gone", bought.gone), ("compare.stays", bought.stays), ("compare.new", bought.new)]
     {
         if !findings.is_empty() {
@@ -101,6 +106,11 @@ pub fn change(one: &Scene<'_>, other: &Scene<'_>, parting: Option<Parting>, them
             text += " · ";
             text += &ui.fill(key, &[("what", &names.join(ui.get("list.comma")))]);
         }
+    }
+    for Entered { client, before, after } in bought.entered.into_iter().filter(|_| about_entering) {
+        let (before, after) = (time(before), time(after));
+        text += " · ";
+        text += &ui.fill("compare.entered", &[("who", client), ("before", &before), ("after", &after)]);
     }
     paragraphs.push(plain(text, style));
     paragraphs

@@ -122,6 +122,10 @@ pub fn status(ui: Ui, theme: Theme, standing: Standing) -> (String, Style) {
             (format!("{} {}", theme.glyph(Glyph::Contained), since("status.contained", t)), theme.warning())
         }
         Standing::Stuck(t) => (format!("{} {}", theme.glyph(Glyph::Stuck), since("status.stuck", t)), theme.warning()),
+        Standing::WasStuck(from, to) => {
+            let text = ui.fill("status.was_stuck", &[("from", &secs(from)), ("to", &secs(to))]);
+            (format!("{} {text}", theme.glyph(Glyph::Stuck)), theme.warning())
+        }
         Standing::Inconclusive => (format!("? {}", ui.get("status.inconclusive")), theme.warning()),
     }
 }

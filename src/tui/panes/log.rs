@@ -12,6 +12,9 @@ use crate::tui::text::{right, width};
 use crate::tui::theme::Glyph;
 use crate::tui::view::Scene;
 
+/// The cells of a line, answer included: on a wide terminal the eye must find the answer to a command.
+const LONGEST: u16 = 130;
+
 /// Draws the lines up to the playhead, the newest at the bottom.
 pub fn draw(canvas: &mut Canvas<'_>, scene: &Scene<'_>, area: Rect) {
     let inner = canvas.frame(area, scene.ui.get("pane.log"), scene.focused(Focus::Log));
@@ -49,7 +52,7 @@ fn draw_line(
             let prompt = prompt(scene, client, task, node);
             let (reply, reply_style) = reply(canvas, scene, cmd, node);
             let taken = width(&time) + width(&prompt) + width(&reply) + 5;
-            let shown = sent(node, argv, usize::from(area.width).saturating_sub(taken).max(8));
+            let shown = sent(node, argv, usize::from(area.width.min(LONGEST)).saturating_sub(taken).max(8));
             let owner = scene.recording.trace.header.clients.iter().position(|info| info.name == *client);
             let owner_style = owner.map_or(theme.text(), |owner| theme.owner(owner));
             let style = if current { theme.strong() } else { theme.text() };
@@ -58,7 +61,8 @@ fn draw_line(
                 row,
                 &[(arrow, theme.accent()), (&time, quiet), (&prompt, owner_style), (" ", style), (&shown, style)],
             );
-            canvas.flush_right(area, row, &reply, reply_style);
+            let line = Rect { width: area.width.min(LONGEST), ..area };
+            canvas.flush_right(line, row, &reply, reply_style);
         }
         LogKind::Record => {
             let Some(text) = narrator.log_record(line.record) else { return };

@@ -97,6 +97,9 @@ fn closing(scene: &Scene<'_>, theme: Theme) -> Vec<Paragraph> {
         }
         Standing::Contained(t) => (ui.fill("closing.contained", &[("t", &secs(t))]), theme.warning()),
         Standing::Stuck(t) => (ui.fill("closing.stuck", &[("t", &secs(t))]), theme.warning()),
+        Standing::WasStuck(from, to) => {
+            (ui.fill("closing.was_stuck", &[("from", &secs(from)), ("to", &secs(to))]), theme.warning())
+        }
         Standing::Inconclusive => (ui.get("closing.inconclusive").to_owned(), theme.warning()),
     };
     let mut paragraphs = vec![Paragraph { sign: String::new(), text, style, spaced: true }];

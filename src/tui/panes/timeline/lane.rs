@@ -80,7 +80,8 @@ fn fills<'a>(canvas: &mut Canvas<'_>, view: &View, lane: &'a Lane, y: u16, legen
 }
 
 /// The letter of the owner, or a word, at the beginning of a stretch. A client that waits tries again and again: its
-/// word stands after the first refusal, and is left out where a later one's mark would fall into it.
+/// word stands after the first refusal, and is left out where a later one's mark would fall into it. Where the stretch
+/// begins with a mark, it stands beside that.
 fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_>, marks: &[(u16, &Mark)], y: u16) {
     let (_, style) = pattern(canvas.theme, &seen.stretch.fill);
     let room = seen.last - seen.first + 1;
@@ -88,7 +89,8 @@ fn words(canvas: &mut Canvas<'_>, scene: &Scene<'_>, view: &View, seen: &Seen<'_
     let shift = u16::from(Some(seen.first) == view.playhead && room > 1);
     let waits = matches!(seen.stretch.fill, Fill::Waits(_));
     let struck = |from: u16, until: u16| marks.iter().any(|(column, _)| (from..until).contains(column));
-    let shift = if waits && struck(seen.first, seen.first + 1) { 1 } else { shift };
+    // Beside a mark rather than under it: who holds the key from here on must be read, not guessed from its colour.
+    let shift = if struck(seen.first, seen.first + 1) { 1 } else { shift };
     let first = seen.first + shift;
     for text in texts(scene, &seen.stretch.fill, room) {
         let taken = u16::try_from(width(&text)).unwrap_or(u16::MAX);
@@ -120,8 +122,7 @@ fn texts<'a>(scene: &'a Scene<'_>, fill: &Fill, room: u16) -> Vec<Cow<'a, str>> 
             vec![format!("{bang}{who}{bang}").into(), who.into()]
         }
         Fill::Waits(_) => vec![format!(" {}", word("lane.waits")).into()],
-        // The mark of the crash stands in the first column.
-        Fill::Down => vec![format!("  {} ", ui.get("inspector.down")).into()],
+        Fill::Down => vec![format!(" {} ", ui.get("inspector.down")).into()],
         Fill::Held { waiting: 0, shut: false } | Fill::Owned { owner: None, .. } | Fill::Works(_) => Vec::new(),
         Fill::Held { waiting: 0, .. } => vec![word("lane.held")],
         Fill::Held { waiting, shut } => {

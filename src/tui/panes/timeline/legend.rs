@@ -15,7 +15,7 @@ pub struct Legend {
 }
 
 /// Signs that are explained, with the text key of their meaning, the ones that are hardest to guess first.
-const MEANINGS: [(Glyph, &str); 20] = [
+const MEANINGS: [(Glyph, &str); 21] = [
     (Glyph::Works, "sign.works"),
     (Glyph::Waits, "sign.waits"),
     (Glyph::Violation, "sign.violation"),
@@ -36,6 +36,7 @@ const MEANINGS: [(Glyph, &str); 20] = [
     (Glyph::Stuck, "sign.stuck"),
     (Glyph::Contained, "sign.contained"),
     (Glyph::Ask, "sign.ask"),
+    (Glyph::Happening, "sign.happening"),
 ];
 
 impl Legend {
