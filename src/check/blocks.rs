@@ -36,14 +36,8 @@ impl Blocks {
     pub(super) fn new(options: &Options, units: &[Unit<'_>]) -> io::Result<Self> {
         let words = Words::new(options.lang)?;
         let name_width = units.iter().map(|unit| unit.name().width()).max().unwrap_or(0);
-        let first = [
-            &words.ok,
-            &words.failed,
-            &words.skipped,
-            &words.inconclusive_run,
-            &words.broken_file,
-            &words.not_started,
-        ];
+        let first =
+            [&words.ok, &words.failed, &words.skipped, &words.inconclusive_run, &words.broken_file, &words.not_started];
         let word_width = first.iter().map(|word| word.width()).max().unwrap_or(0);
         Ok(Self { words, lang: options.lang, colour: options.colour, word_width, name_width })
     }

@@ -58,8 +58,11 @@ fn permit(cx: &mut Cx, acquire: &Acquire, node: &Node) {
                 .help("give the lock a `ttl`");
         }
         _ => {
-            cx.error(place(node, "how"), "with `permits` several hold the lock, and this way to take it knows one holder")
-                .help("leave `how` out, or write your own commands with `run`");
+            cx.error(
+                place(node, "how"),
+                "with `permits` several hold the lock, and this way to take it knows one holder",
+            )
+            .help("leave `how` out, or write your own commands with `run`");
         }
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::app::{Request, Run, RunKey};
 use super::recording::Recording;
-use crate::lesson::{RunLesson};
+use crate::lesson::RunLesson;
 
 /// How long the thread has to stop its servers. Only a lesson that is still being run takes longer.
 const GRACE: Duration = Duration::from_secs(1);
