@@ -130,6 +130,24 @@ fn a_new_owner_has_a_letter_beside_the_mark() {
     assert!(lane.contains("▓┤B▒"), "{lane}");
 }
 
+/// Five masters have no roles to tell apart, and the lanes of their keys say which is down.
+#[test]
+fn masters_among_themselves_have_no_lane_of_roles() {
+    let down = |roles: [Role; 2]| {
+        let nodes = [("n1", roles[0]), ("n2", roles[1])];
+        let mut s = Scribe::new(&nodes, &["A", "B", "C"], infos(&plan(0)));
+        s.at(1_000).push(What::NodeCrashed { node: "n1".to_owned() });
+        s.at(2_000).push(What::End);
+        let mut app = player(&s.trace, Lang::En);
+        press(&mut app, "end");
+        screen(&app, 120, 36)
+    };
+    let masters = down([Role::Master, Role::Master]);
+    assert!(masters.contains("† down") && !masters.contains(" role "), "{masters}");
+    let pair = down([Role::Master, Role::Replica]);
+    assert!(pair.contains("n1 role") && pair.contains("n2 role"), "{pair}");
+}
+
 #[test]
 fn a_lock_can_fail_before_two_are_inside() {
     let mut app = player(&late_delete(), Lang::En);

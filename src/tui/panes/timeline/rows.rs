@@ -61,7 +61,7 @@ pub fn rows(scene: &Scene<'_>, detail: Detail) -> Vec<Row> {
             // The key's lane shows renewals, too, and which server is down.
             LaneKind::Watchdog { .. } | LaneKind::Node { .. } if detail == Detail::Compact => {}
             LaneKind::Node { .. } if detail == Detail::Lanes => {}
-            LaneKind::Node { .. } if !tells_of_a_node(lanes, lane, scene.limit) => {}
+            LaneKind::Node { .. } if !tells_of_nodes(lanes, scene.limit) => {}
             // What happens later must not be given away by a lane that is there for it.
             LaneKind::Stuck if lane.stretches.first().is_none_or(|stretch| stretch.record >= scene.limit) => {}
             _ => rows.push(Row::Lane(i)),
@@ -71,15 +71,14 @@ pub fn rows(scene: &Scene<'_>, detail: Detail) -> Vec<Row> {
     rows
 }
 
-/// Whether a server's lane says something. What may not be seen yet must not be given away by a lane that is there for
-/// it. Where roles differ, each server's is worth a line as soon as something happens to one of them; masters among
-/// themselves have nothing to say until something happens to them.
-fn tells_of_a_node(lanes: &[Lane], own: &Lane, limit: usize) -> bool {
+/// Whether servers' lanes say something: where roles differ, as soon as something happens to one of them. What may not be
+/// seen yet must not be given away by a lane that is there for it. Masters among themselves have no role to lose, and the
+/// key's lanes show which of them is down.
+fn tells_of_nodes(lanes: &[Lane], limit: usize) -> bool {
     let changes = |lane: &Lane| lane.stretches.iter().skip(1).any(|stretch| stretch.record < limit);
     let mut nodes = lanes.iter().filter(|lane| matches!(lane.kind, LaneKind::Node { .. }));
-    let peers =
-        nodes.clone().all(|lane| lane.stretches.first().is_some_and(|first| first.fill == Fill::Role(Role::Master)));
-    if peers { changes(own) } else { nodes.any(changes) }
+    let is_master = |lane: &Lane| lane.stretches.first().is_some_and(|first| first.fill == Fill::Role(Role::Master));
+    !nodes.clone().all(is_master) && nodes.any(changes)
 }
 
 /// Whether a server that may be seen becomes something else.
