@@ -155,7 +155,7 @@ fn draw_player(canvas: &mut Canvas<'_>, app: &App, ui: Ui, player: &Player, top:
         (None, Run::Ready(recording)) => recording,
         (None, Run::Running) => {
             header::waiting(canvas, ui, app.lang, lesson, player.variant, top);
-            message::running(canvas, ui, main);
+            message::running(canvas, ui, plan.is_on_real_clock(), main);
             return;
         }
         (None, Run::Failed(why)) => {

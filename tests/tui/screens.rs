@@ -2,7 +2,7 @@
 
 use insta::assert_snapshot;
 use lockscope::lesson::Source;
-use lockscope::lesson::catalogue::load_all;
+use lockscope::lesson::catalogue::{builtin, load_all};
 use lockscope::trace::Lang;
 use lockscope::tui::{App, Theme};
 
@@ -129,6 +129,15 @@ fn a_run_that_failed_says_why() {
     run_all(&mut app);
     let shown = screen(&app, 80, 24);
     assert!(shown.contains("no redis-server was found"), "{shown}");
+}
+
+#[test]
+fn who_waits_for_real_time_is_told_so() {
+    let entries = load_all(builtin());
+    let sentinel = entries.iter().position(|entry| entry.id() == "failover-sentinel");
+    let app = App::new(entries, sentinel, PLAIN, Lang::En);
+    let shown = screen(&app, 80, 24);
+    assert!(shown.contains("in real time: Sentinels have a clock"), "{shown}");
 }
 
 /// Without colour, nothing may look the same that is not.

@@ -25,11 +25,15 @@ pub fn too_small(canvas: &mut Canvas<'_>, ui: Ui, area: Rect) {
     }
 }
 
-/// The run is being made.
-pub fn running(canvas: &mut Canvas<'_>, ui: Ui, area: Rect) {
+/// The run is being made; `real`: in real time, which takes as long as it says.
+pub fn running(canvas: &mut Canvas<'_>, ui: Ui, real: bool, area: Rect) {
     let style = canvas.theme.secondary();
     let inner = canvas.frame(area, ui.get("pane.timeline"), false);
-    canvas.put(inner.x, inner.y + inner.height / 3, inner.width, ui.get("message.running"), style);
+    let text = ui.get(if real { "message.running_real" } else { "message.running" });
+    let first = inner.height / 3;
+    for (row, line) in (first..inner.height).zip(wrap(text, usize::from(inner.width))) {
+        canvas.put(inner.x, inner.y + row, inner.width, &line, style);
+    }
 }
 
 /// There is no run, and why.
