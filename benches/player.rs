@@ -24,6 +24,8 @@ use lockscope::tui::whatif::rows::Row;
 use lockscope::tui::{App, Recording, Theme};
 
 const TIMES: usize = 40;
+/// A student looks before pressing again, if only for a moment: keys that are held down come about this often.
+const BETWEEN: Duration = Duration::from_millis(40);
 
 fn main() {
     keys();
@@ -99,6 +101,7 @@ fn turned(id: &str, variant: usize, line: usize) -> Vec<Duration> {
         value(&terminal.wait("a lease", |picture| value(picture).is_some_and(|value| value.ends_with('s'))));
     let mut times = Vec::new();
     for i in 0..TIMES {
+        std::thread::sleep(BETWEEN);
         let begin = Instant::now();
         terminal.send(if i % 8 < 4 { RIGHT } else { LEFT });
         let after = terminal.wait("the run", |picture| value(picture) != before && settled(picture));

@@ -67,3 +67,15 @@ fn nothing_leaks_into_the_next_lesson() {
         }
     });
 }
+
+#[test]
+fn whoever_stands_ready_is_asked_whether_he_still_lives() {
+    run(async {
+        let servers = fleet().prepare(&quorum()).await.unwrap();
+        assert!(servers.answer());
+        let mut admin = servers.admin("n4").unwrap().get_connection().unwrap();
+        // A server that goes closes the connection instead of a reply.
+        redis::cmd("SHUTDOWN").arg("NOSAVE").query::<Value>(&mut admin).unwrap_err();
+        assert!(!servers.answer());
+    });
+}

@@ -12,7 +12,7 @@
 //! - `sentinel` is what Sentinels say, and how clients ask them.
 //! - `wire` is a command's way to the server and back, `links` what passes on it; `execute` is what happens at the server,
 //!   `blocked` the commands that it keeps waiting; `happen` is what happens to clients, nodes and links.
-//! - `needs` is what the server must be able to do, `support` what the engine cannot do yet.
+//! - `needs` is what the server must be able to do.
 
 mod acks;
 mod agenda;
@@ -55,7 +55,7 @@ pub use clock::ClockKind;
 pub use database::Store;
 
 use crate::lesson::{Do, Fence, Persistence as Keeps, Plan, RunFailure, RunLesson, ServersKind};
-use crate::servers::{Binary, Fleet, Persistence, Servers, Setup, Shape};
+use crate::servers::{Binary, Fleet, Persistence, Servers, ServersError, Setup, Shape};
 use crate::trace::Trace;
 use notify::{channel_of, tells};
 use queue::{has_line, reach};
@@ -69,10 +69,12 @@ const ATTEMPTS: u32 = 20;
 
 /// Runs lessons, one after another, on servers of its own that are used again.
 pub struct Engine {
-    runtime: tokio::runtime::Runtime,
+    runtime: Rc<tokio::runtime::Runtime>,
     fleet: Fleet,
     database: Store,
     clock: ClockKind,
+    /// Servers that stand ready for a run, and what they were prepared for.
+    ready: Option<(Setup, Servers)>,
 }
 
 impl Engine {
@@ -82,14 +84,29 @@ impl Engine {
     /// When the operating system refuses the runtime.
     pub fn new(binary: Binary, clock: ClockKind) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { runtime, fleet: Fleet::new(binary), database: Store::default(), clock })
+        Ok(Self {
+            runtime: Rc::new(runtime),
+            fleet: Fleet::new(binary),
+            database: Store::default(),
+            clock,
+            ready: None,
+        })
     }
 
-    async fn run_plan(&self, plan: &Plan) -> Result<Trace, RunFailure> {
-        let environment = |error: crate::servers::ServersError| RunFailure::Environment(error.to_string());
+    /// Fresh servers for a plan: those that stand ready, if they are of this kind and alive.
+    async fn servers(&mut self, plan: &Plan) -> Result<Servers, ServersError> {
+        let setup = setup(plan);
+        match self.ready.take() {
+            Some((prepared, servers)) if prepared == setup && servers.answer() => Ok(servers),
+            _ => self.fleet.prepare(&setup).await,
+        }
+    }
+
+    async fn run_plan(&mut self, plan: &Plan) -> Result<Trace, RunFailure> {
+        let environment = |error: ServersError| RunFailure::Environment(error.to_string());
         let mut disturbed = false;
         for _ in 0..ATTEMPTS {
-            let servers = Rc::new(self.fleet.prepare(&setup(plan)).await.map_err(environment)?);
+            let servers = Rc::new(self.servers(plan).await.map_err(environment)?);
             if let Some(why) = needs::unmet(plan, self.fleet.binary(), &servers).await.map_err(failure)? {
                 return Err(RunFailure::Skipped(why));
             }
@@ -110,7 +127,21 @@ impl Engine {
 
 impl RunLesson for Engine {
     fn run(&mut self, plan: &Plan) -> Result<Trace, RunFailure> {
-        self.runtime.block_on(self.run_plan(plan))
+        let runtime = Rc::clone(&self.runtime);
+        runtime.block_on(self.run_plan(plan))
+    }
+
+    fn get_ready(&mut self, plan: &Plan) {
+        // Sentinels live on the real clock: they would grow old.
+        if plan.is_on_real_clock() {
+            return;
+        }
+        let setup = setup(plan);
+        // What stood ready goes back first: it may be just what is needed.
+        self.ready = None;
+        if let Ok(servers) = self.runtime.block_on(self.fleet.prepare(&setup)) {
+            self.ready = Some((setup, servers));
+        }
     }
 }
 

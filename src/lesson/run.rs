@@ -11,6 +11,10 @@ pub trait RunLesson {
     /// # Errors
     /// See [`RunFailure`].
     fn run(&mut self, plan: &Plan) -> Result<Trace, RunFailure>;
+
+    /// Says that a run like this one may be wanted soon: what can be done ahead is done now. What goes wrong here is
+    /// for the run to find out. Who has nothing to prepare does nothing.
+    fn get_ready(&mut self, _plan: &Plan) {}
 }
 
 /// Why there is no trace.

@@ -206,6 +206,14 @@ impl Servers {
         set.flush_to_disk(index).await
     }
 
+    /// Whether every node is there and answers.
+    #[must_use]
+    pub fn answer(&self) -> bool {
+        let names = self.names();
+        let asked: Vec<_> = names.iter().map(|name| (name.as_str(), redis::cmd("PING"))).collect();
+        self.look_each(&asked, false).is_ok()
+    }
+
     /// Asks several nodes at the same time, each one command of the engine's own, and waits for all replies; an error of
     /// the server is a reply. `writes`: the lesson's settings must not refuse it.
     ///

@@ -109,5 +109,10 @@ fn work(make_runner: impl FnOnce() -> Box<dyn RunLesson>, todo: &Receiver<Reques
         if done.send(Message::Ran(key, run)).is_err() {
             return;
         }
+        // Whoever looks at this run may change something next: then its servers stand ready.
+        waiting.extend(todo.try_iter());
+        if waiting.is_empty() {
+            runner.get_ready(&plan);
+        }
     }
 }
