@@ -79,6 +79,7 @@ fn changes(engine: &mut Engine) {
 
 /// Turns what stands in a line of a what-if, there and back: from the key to the frame that shows the run which it asks
 /// for.
+#[expect(clippy::disallowed_methods, reason = "a student's pause waits for nothing")]
 fn turned(id: &str, variant: usize, line: usize) -> Vec<Duration> {
     let home = Home::new();
     let mut terminal = Terminal::open((200, 50), LOCKSCOPE.as_ref(), &[id], home.path(), &home.environment());
