@@ -41,10 +41,6 @@ const CRATES: &[(&str, &[&str], &str)] = &[
 /// The only crates that `trace` may name: a trace is plain data, and whoever reads one should need nothing else.
 const TRACE_CRATES: &[&str] = &["serde", "serde_json", "thiserror"];
 
-/// Files that may be longer than [`LONGEST`], and why.
-const LONG: &[(&str, &str)] =
-    &[("lesson/model.rs", "the format's vocabulary: a plain list of types, best read from top to bottom")];
-
 /// A file has one idea; with more lines of code than this it has two.
 const LONGEST: usize = 400;
 
@@ -191,7 +187,7 @@ fn out_of_place(file: &File) -> Vec<String> {
         say("a Lua script in the code; scripts are files in assets/lua, so that they can be read and tested alone");
     }
     let lines = text.lines().count();
-    if lines > LONGEST && !LONG.iter().any(|(path, _)| *path == file.path) {
+    if lines > LONGEST {
         say(&format!("{lines} lines, more than {LONGEST}: it has become two ideas"));
     }
     wrong
@@ -222,18 +218,6 @@ fn one_file_knows_the_yaml_parser() {
 #[test]
 fn things_are_in_their_place() {
     assert_none(&sources().iter().flat_map(out_of_place).collect::<Vec<_>>());
-}
-
-#[test]
-fn exceptions_are_still_needed() {
-    for (path, _) in LONG {
-        let files = sources();
-        let file = files.iter().find(|file| file.path == *path).unwrap_or_else(|| panic!("{path} is gone"));
-        assert!(
-            file.code().is_some_and(|code| code.lines().count() > LONGEST),
-            "{path} is short now: take it off LONG"
-        );
-    }
 }
 
 /// The rules above are worth something only if they can fail.
