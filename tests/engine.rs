@@ -131,6 +131,20 @@ fn the_wall_clock_tells_the_same_story() {
     assert!(differences.is_empty(), "warp and wall differ:\n{}", differences.join("\n"));
 }
 
+/// What replicas say by themselves, they say in real time; a lesson must not show whether that was before a `WAIT`.
+#[test]
+fn a_wait_whose_answer_is_known_asks_nobody() {
+    let plan = plans("tests/lessons/engine")
+        .into_iter()
+        .find(|plan| (&*plan.lesson, &*plan.variant) == ("acks", "one-of-two"));
+    let trace = prove(&mut engine(), &plan.expect("it is there"));
+    let kept = trace.records.iter().filter_map(|record| match &record.what {
+        What::Link { a, held, .. } if a == "r1" => Some((record.t.ms(), *held)),
+        _ => None,
+    });
+    assert_eq!(kept.collect::<Vec<_>>(), [(1000, 0), (2000, 1)], "r1 was asked by A's first WAIT alone");
+}
+
 #[test]
 fn no_deadline_has_to_be_guessed() {
     let mut engine = engine();

@@ -6,7 +6,7 @@ mod servers_support;
 
 use lockscope::servers::{Conn, CrashKind};
 use redis::Value;
-use servers_support::{at, bulk, fleet, replicated, run, say};
+use servers_support::{at, bulk, fleet, replicated, run, say, text};
 
 /// How many replicas the master has heard from, of what `client` has written on it.
 fn heard(client: &Conn) -> i64 {
@@ -67,5 +67,29 @@ fn a_link_that_is_made_anew_still_keeps_from_the_master_what_it_kept() {
         assert_eq!(heard(&client), 0);
         servers.promote("r1").await.unwrap();
         assert_eq!(at(&servers, "r1", "GET lock:1").await, bulk("last"));
+    });
+}
+
+/// A replica says what it has once in each real second. Nothing that a lesson shows may depend on when.
+#[test]
+fn a_master_can_be_told_at_once() {
+    run(async {
+        let fleet = fleet();
+        let servers = fleet.prepare(&replicated(2)).await.unwrap();
+        let client = servers.connect("m", "A").unwrap();
+        servers.keep_acks("r1").await.unwrap();
+        let known = servers.offset("m").await.unwrap();
+        for round in 0..20 {
+            say(&client, &format!("SET lock:1 {round}"));
+            let after = servers.offset("m").await.unwrap();
+            servers.tell_all("m").await.unwrap();
+            let said = text(&at(&servers, "m", "INFO replication").await);
+            let mut said: Vec<i64> = said
+                .lines()
+                .filter_map(|line| line.split_once(",offset=")?.1.split(',').next()?.parse().ok())
+                .collect();
+            said.sort_unstable();
+            assert_eq!(said, [known, after], "the one that may not say so has not");
+        }
     });
 }

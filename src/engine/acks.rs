@@ -88,9 +88,11 @@ impl World {
         Ok(())
     }
 
-    /// Before a `WAIT` is sent.
+    /// Before a `WAIT` is sent. Replicas say what they have each *real* second, too, and whether that is before the `WAIT`
+    /// or after it must not matter: its master knows it by now.
     pub(super) async fn note_wait(&self, message: &Message) -> Result<(), Trouble> {
         if is_wait(&message.argv) && self.is_up_master(&message.node) {
+            self.servers.tell_all(&message.node).await?;
             let offset = self.servers.offset(&message.node).await?;
             let mut acks = self.acks.borrow_mut();
             let first = acks.questions.iter().all(|question| question.cmd != message.cmd);

@@ -128,9 +128,6 @@ impl World {
             return Ok(Begun::Answered(answer));
         }
         self.ask_replicas(message).await?;
-        if is_wait(&message.argv) && !self.is_kept(node, conn.id()).await? {
-            return Ok(Begun::Answered(answer_of(node, conn)?));
-        }
         Ok(Begun::Waits)
     }
 

@@ -83,6 +83,23 @@ impl Set {
         self.tell(replica, applied.unwrap_or(0)).await
     }
 
+    /// The master is told at once what all its replicas have that may say so.
+    async fn tell_all(&self, master: usize) -> Result<(), ServersError> {
+        for replica in self.followers(master) {
+            let node = &self.nodes[replica];
+            if node.acks.get() != EVERYTHING {
+                continue;
+            }
+            if node.mode.get() == Mode::Open {
+                self.barrier(replica).await?;
+            }
+            if let Some(applied) = replica_offset(node).await? {
+                self.tell(replica, applied).await?;
+            }
+        }
+        Ok(())
+    }
+
     fn limit_acks(&self, replica: usize, offset: i64) -> Result<(), ServersError> {
         let node = &self.nodes[replica];
         node.relay().ok_or_else(|| no_link(node))?.set_acks(offset);
@@ -129,6 +146,16 @@ impl Servers {
     pub async fn acknowledged(&self, master: &str, offset: i64) -> Result<(), ServersError> {
         let (set, index) = self.at(master)?;
         set.acknowledged(index, offset).await
+    }
+
+    /// The master knows now what its replicas have. By themselves they would tell it at some moment of the next *real*
+    /// second, unless they may not say so.
+    ///
+    /// # Errors
+    /// The node is down, or a link is stuck.
+    pub async fn tell_all(&self, master: &str) -> Result<(), ServersError> {
+        let (set, index) = self.at(master)?;
+        set.tell_all(index).await
     }
 
     /// How far a replica has applied its master's stream; none while it is not connected.
